@@ -1,0 +1,35 @@
+// The few fields of a pod that Signet keeps, and what every pod source publishes. Shared by the sources, the index and the peer policy.
+
+import type { Reason } from '../runtime/reasons.js';
+import type { Watched } from '../runtime/watched.js';
+
+export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
+
+export interface Pod {
+  readonly uid: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly serviceAccount: string;
+  readonly phase: PodPhase;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly hostNetwork: boolean;
+  /** A mirror of a static pod: it has no identity (its service account is never mounted). */
+  readonly mirror: boolean;
+}
+
+export interface PodView {
+  /** The pods of this node, by UID. After a fault: the last good view, unchanged. */
+  readonly pods: ReadonlyMap<string, Pod>;
+  /** False until the source was read completely once. */
+  readonly complete: boolean;
+  /** Why the view is missing or old; undefined while the source works. */
+  readonly reason: Reason | undefined;
+}
+
+export interface PodSource {
+  /** The kind, for logs and the `source` label: `file`, later `apiserver`, `kubelet`, … */
+  readonly name: string;
+  readonly view: Watched<PodView>;
+  /** Reads and follows until the signal aborts; never rejects for outside trouble. */
+  run(signal: AbortSignal): Promise<void>;
+}

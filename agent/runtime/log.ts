@@ -1,0 +1,104 @@
+// The structured logger: one JSON line per change of state, on standard error. Written by pino.
+// Callers give a fixed sentence plus fields; a redaction pass makes sure that no key or token ever gets through.
+
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import type { Fields } from './errors.js';
+import { describeError, kindOf, reasonOf } from './errors.js';
+
+export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export interface Logger {
+  error(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  debug(message: string, fields?: Fields): void;
+  /** A logger that adds the given fields to each line. */
+  child(fields: Fields): Logger;
+}
+
+export interface RootLogger extends Logger {
+  readonly level: LogLevel;
+  setLevel(level: LogLevel): void;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Receives whole lines. Default: standard error, written synchronously so that the last line before an exit is not lost. */
+  readonly write?: (line: string) => void;
+}
+
+/** The fields that explain an error: its chain, its kind and, where there is one, its reason. */
+export function errorFields(error: unknown): Fields {
+  const reason = reasonOf(error);
+  return { error: describeError(error), kind: kindOf(error), ...(reason === undefined ? {} : { reason }) };
+}
+
+const privateKeyBlock = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g;
+// The three base64url parts of a JWS (RFC 7515 §7.1) whose header starts with {"
+const tokenText = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g;
+
+/** Replaces PEM private keys and tokens in a text. */
+export function redact(text: string): string {
+  return text.replace(privateKeyBlock, '[key removed]').replace(tokenText, '[token removed]');
+}
+
+function clean(fields: Fields): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    // Bytes never have a place in a log line, whatever a caller's types said.
+    if (value === undefined || ArrayBuffer.isView(value)) continue;
+    out[name] = typeof value === 'string' ? redact(value) : Array.isArray(value) ? value.map((item) => redact(String(item))) : value;
+  }
+  return out;
+}
+
+export function createLogger(options: LogOptions): RootLogger {
+  const { write } = options;
+  const destination =
+    write === undefined
+      ? pino.destination({ fd: 2, sync: true })
+      : new Writable({
+          decodeStrings: false,
+          write: (line: string, _encoding, done) => {
+            write(line);
+            done();
+          },
+        });
+  // The level is ours, not pino's: a pino child keeps the level it was born with, and a change must reach all of them.
+  let level = options.level;
+  const root = pino(
+    {
+      level: 'debug',
+      base: null,
+      messageKey: 'message',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  const wrap = (target: pino.Logger): Logger => {
+    const at =
+      (wanted: LogLevel) =>
+      (message: string, fields: Fields = {}): void => {
+        if (logLevels.indexOf(wanted) <= logLevels.indexOf(level)) target[wanted](clean(fields), redact(message));
+      };
+    return {
+      error: at('error'),
+      warn: at('warn'),
+      info: at('info'),
+      debug: at('debug'),
+      child: (fields) => wrap(target.child(clean(fields))),
+    };
+  };
+  return {
+    ...wrap(root),
+    get level() {
+      return level;
+    },
+    setLevel: (next) => {
+      level = next;
+    },
+  };
+}

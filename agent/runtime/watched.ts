@@ -1,0 +1,65 @@
+// Watched: the latest value of something plus a coalesced subscription. The only eventing primitive of Signet.
+// A subscriber gets the current value first and afterwards only the newest: a slow one costs one pending update,
+// never a queue. Setters drop equal values.
+
+export interface Watched<T> {
+  readonly value: T;
+  /**
+   * Calls `listener` at once with the current value, then in a microtask after each change with the newest value.
+   * Returns the unsubscribe function (idempotent); an aborted signal unsubscribes too.
+   */
+  subscribe(listener: (value: T) => void, signal?: AbortSignal): () => void;
+}
+
+interface Subscription<T> {
+  readonly listener: (value: T) => void;
+  pending: boolean;
+  active: boolean;
+}
+
+export class WatchedValue<T> implements Watched<T> {
+  #value: T;
+  readonly #equal: (a: T, b: T) => boolean;
+  readonly #subscriptions = new Set<Subscription<T>>();
+
+  constructor(initial: T, equal: (a: T, b: T) => boolean = Object.is) {
+    this.#value = initial;
+    this.#equal = equal;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  /** How many subscribers there are; lets an owner drop a value that nobody watches. */
+  get subscribers(): number {
+    return this.#subscriptions.size;
+  }
+
+  set(value: T): void {
+    if (this.#equal(this.#value, value)) return;
+    this.#value = value;
+    for (const subscription of this.#subscriptions) {
+      if (subscription.pending) continue;
+      subscription.pending = true;
+      queueMicrotask(() => {
+        subscription.pending = false;
+        if (subscription.active) subscription.listener(this.#value);
+      });
+    }
+  }
+
+  subscribe(listener: (value: T) => void, signal?: AbortSignal): () => void {
+    if (signal?.aborted === true) return () => {};
+    const subscription: Subscription<T> = { listener, pending: false, active: true };
+    this.#subscriptions.add(subscription);
+    const unsubscribe = (): void => {
+      subscription.active = false;
+      this.#subscriptions.delete(subscription);
+      signal?.removeEventListener('abort', unsubscribe);
+    };
+    signal?.addEventListener('abort', unsubscribe, { once: true });
+    listener(this.#value);
+    return unsubscribe;
+  }
+}
