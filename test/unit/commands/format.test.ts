@@ -1,0 +1,27 @@
+import t from 'tap';
+import { formatDuration, formatInstant, formatTable } from '../../../agent/commands/format.js';
+
+t.test('durations show their two largest units', async (t) => {
+  const table: readonly (readonly [number, string])[] = [
+    [0, '0s'],
+    [499, '0s'],
+    [999, '1s'],
+    [59_000, '59s'],
+    [60_000, '1m 0s'],
+    [3_599_999, '1h 0m'],
+    [86_400_000 + 4 * 3_600_000, '1d 4h'],
+    [-180_000, '3m 0s ago'],
+    [400 * 86_400_000, '400d 0h'],
+  ];
+  for (const [durationMs, text] of table) t.equal(formatDuration(durationMs), text);
+});
+
+t.test('instants are UTC to the second, and year 9999 reads never', async (t) => {
+  t.equal(formatInstant(0), '1970-01-01 00:00:00Z');
+  t.equal(formatInstant(1_796_017_359_275), '2026-11-30 05:42:39Z');
+  t.equal(formatInstant(253_402_300_800_000), 'never');
+});
+
+t.test('tables align all columns but the last', async (t) => {
+  t.equal(formatTable([['a', 'bb', 'c'], ['aaa', 'b', 'cccc']]), 'a    bb  c\naaa  b   cccc\n');
+});
