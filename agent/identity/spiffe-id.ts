@@ -13,7 +13,7 @@ export interface SpiffeId {
 }
 
 const trustDomainPattern = /^[a-z0-9._-]{1,255}$/;
-const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const namespacePattern = new RegExp(`^${label}$`);
 const serviceAccountPattern = new RegExp(`^${label}(?:\\.${label})*$`);
 
@@ -22,12 +22,12 @@ export function isTrustDomain(text: string): boolean {
   return trustDomainPattern.test(text);
 }
 
-/** A namespace is one RFC 1123 label. */
+/** A namespace is one RFC 1123 label, at most 63 characters. */
 export function isNamespace(text: string): boolean {
-  return namespacePattern.test(text);
+  return text.length <= 63 && namespacePattern.test(text);
 }
 
-/** A service account name is an RFC 1123 subdomain of at most 253 characters. */
+/** A service account name is an RFC 1123 subdomain of at most 253 characters; Kubernetes does not limit its labels to 63. */
 export function isServiceAccount(text: string): boolean {
   return text.length <= 253 && serviceAccountPattern.test(text);
 }

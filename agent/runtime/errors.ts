@@ -63,7 +63,14 @@ export function reasonOf(error: unknown): ReasonCode | undefined {
 
 /** The cause chain as one line, for logs: "renew certificate: call ca: connect ECONNREFUSED". */
 export function describeError(error: unknown): string {
-  return [...causes(error)].map((link) => (link instanceof Error ? link.message : String(link))).join(': ');
+  return [...causes(error)].map(textOf).join(': ');
+}
+
+// A refused connection to a name with several addresses is an AggregateError without a message: its parts say what happened.
+function textOf(link: unknown): string {
+  if (link instanceof AggregateError && link.message === '') return link.errors.slice(0, 8).map(textOf).join(', ');
+  if (link instanceof Error) return link.message === '' ? link.name : link.message;
+  return typeof link === 'string' ? link : `a thrown ${typeof link}`;
 }
 
 // Bounded: a chain that loops or is absurdly long must not hang the logger.

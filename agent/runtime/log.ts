@@ -44,14 +44,19 @@ export function redact(text: string): string {
   return text.replace(privateKeyBlock, '[key removed]').replace(tokenText, '[token removed]');
 }
 
+// What is not one of the types of `Fields` is dropped, whatever the caller's types said: bytes and key objects have no place in a line.
 function clean(fields: Fields): Record<string, unknown> {
   const out: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(fields)) {
-    // Bytes never have a place in a log line, whatever a caller's types said.
-    if (value === undefined || ArrayBuffer.isView(value)) continue;
-    out[name] = typeof value === 'string' ? redact(value) : Array.isArray(value) ? value.map((item) => redact(String(item))) : value;
+    if (Array.isArray(value)) out[name] = value.map(plain).filter((item) => item !== undefined);
+    else out[name] = plain(value);
   }
   return out;
+}
+
+function plain(value: unknown): string | number | boolean | undefined {
+  if (typeof value === 'string') return redact(value);
+  return typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }
 
 export function createLogger(options: LogOptions): RootLogger {

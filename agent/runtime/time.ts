@@ -28,6 +28,22 @@ export const systemClock: Clock = {
   },
 };
 
+/** Resolves in the next turn of the event loop: whatever is ready (sockets, callbacks, microtasks) goes first. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** An instant (ms since the epoch) as RFC 3339 text in UTC, e.g. `2026-01-01T00:00:00.000Z`. */
+export function formatInstant(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** The instant of an RFC 3339 text in UTC with whole seconds, or undefined when there is no such instant (February 30). */
+export function parseInstant(text: string): number | undefined {
+  const at = Date.parse(text);
+  return Number.isNaN(at) || formatInstant(at).replace('.000Z', 'Z') !== text ? undefined : at;
+}
+
 export interface BackoffOptions {
   readonly minMs: number;
   readonly maxMs: number;
@@ -88,7 +104,8 @@ export async function withDeadline<T>(
       return;
     }
     signal.addEventListener('abort', onAbort, { once: true });
-    work(own.signal).then(
+    // Called in an async function, so that a `work` that throws before its first await is settled like any other.
+    (async () => await work(own.signal))().then(
       (value) => finish(() => resolve(value)),
       (error: unknown) => finish(() => reject(error)),
     );

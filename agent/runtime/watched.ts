@@ -63,3 +63,61 @@ export class WatchedValue<T> implements Watched<T> {
     return unsubscribe;
   }
 }
+
+/**
+ * Watched values by key whose state lives with an owner: a key costs memory only while somebody subscribes to it, so
+ * names that nobody knows may be watched too.
+ */
+export class WatchedByKey<T> {
+  readonly #read: (key: string) => T;
+  readonly #watched = new Map<string, WatchedValue<T>>();
+
+  /** `read` gives the owner's current value of a key. */
+  constructor(read: (key: string) => T) {
+    this.#read = read;
+  }
+
+  /** How many keys are subscribed to. */
+  get size(): number {
+    return this.#watched.size;
+  }
+
+  /** Whether somebody subscribes to the key. */
+  has(key: string): boolean {
+    return this.#watched.has(key);
+  }
+
+  /** To be called by the owner after the value of the key changed. */
+  changed(key: string): void {
+    this.#watched.get(key)?.set(this.#read(key));
+  }
+
+  watch(key: string): Watched<T> {
+    const read = this.#read;
+    return {
+      get value() {
+        return read(key);
+      },
+      subscribe: (listener, signal) => this.#subscribe(key, listener, signal),
+    };
+  }
+
+  #subscribe(key: string, listener: (value: T) => void, signal?: AbortSignal): () => void {
+    const aborted = (): boolean => signal?.aborted === true;
+    if (aborted()) return () => {};
+    const current = this.#read(key);
+    const watched = this.#watched.get(key) ?? new WatchedValue(current);
+    this.#watched.set(key, watched);
+    watched.set(current);
+    const stop = watched.subscribe(listener);
+    const unsubscribe = (): void => {
+      stop();
+      signal?.removeEventListener('abort', unsubscribe);
+      if (watched.subscribers === 0 && this.#watched.get(key) === watched) this.#watched.delete(key);
+    };
+    // The first call of the listener may have aborted it.
+    if (aborted()) unsubscribe();
+    else signal?.addEventListener('abort', unsubscribe, { once: true });
+    return unsubscribe;
+  }
+}
