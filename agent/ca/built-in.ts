@@ -1,0 +1,63 @@
+// The CA inside the process: signs requests of this node with the issuer that is current. For `dev` and single nodes.
+// Called by the certificate cache through CaClient; its answers pass the same checks as anybody's.
+
+import { SignetError } from '../runtime/errors.js';
+import type { Clock } from '../runtime/time.js';
+import { formatInstant } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import type { Certificate } from '../x509/certificate.js';
+import { parseCsr } from '../x509/csr.js';
+import type { Issuer } from '../x509/issuer.js';
+import { formatPem } from '../x509/pem.js';
+import { emptyName, signCertificate } from '../x509/sign.js';
+import type { CaClient } from './ca-client.js';
+
+export interface BuiltInOptions {
+  /** Read anew for each signature. */
+  readonly issuer: Watched<Issuer>;
+  /** The issuer's roots, and former ones while leaves signed under them live. */
+  readonly roots: Watched<readonly Certificate[]>;
+  readonly clock: Clock;
+}
+
+/** Clocks of verifiers may be behind; never more than a tenth of the lifetime, so that short lives stay short. */
+const maxBackdateMs = 120_000;
+
+export function createBuiltIn(options: BuiltInOptions): CaClient {
+  const { issuer: current, roots, clock } = options;
+  return {
+    name: 'built-in',
+    subject: 'none',
+    roots,
+    async request({ id, csr, lifetimeMs }, signal) {
+      if (signal.aborted) throw new SignetError('cancelled', 'certificate request was cancelled');
+      const issuer = current.value;
+      const now = clock.now();
+      checkValidity(issuer, now);
+      // Its signature was checked when it was made, in this process: proof of possession of a key that never left it.
+      const { publicKeySpki, extensions } = parseCsr(csr);
+      const { uris = [], otherForms = [] } = extensions.subjectAltName ?? {};
+      if (uris.length !== 1 || uris[0] !== id.uri || otherForms.length > 0) {
+        throw new SignetError('invalid', 'request asks for another name', { reason: 'ca-refused-request', fields: { id: id.uri, requested: uris } });
+      }
+      const leaf = await signCertificate(issuer, issuer.name, {
+        profile: 'leaf',
+        subject: emptyName,
+        publicKeySpki,
+        uri: id.uri,
+        notBefore: now - Math.min(maxBackdateMs, lifetimeMs / 10),
+        notAfter: Math.min(now + lifetimeMs, issuer.notAfter),
+      });
+      return [leaf, ...issuer.chain.map((each) => each.der)].map((each) => Buffer.from(formatPem('CERTIFICATE', each)));
+    },
+  };
+}
+
+function checkValidity(issuer: Issuer, now: number): void {
+  const { notBefore } = issuer.certificate;
+  if (now >= notBefore && now < issuer.notAfter) return;
+  throw new SignetError('unavailable', 'issuer is not valid now', {
+    reason: 'issuer-expired',
+    fields: { now: formatInstant(now), notBefore: formatInstant(notBefore), notAfter: formatInstant(issuer.notAfter) },
+  });
+}

@@ -1,0 +1,130 @@
+// What an upstream CA is to the certificate cache, and the one list of checks that every answer of every CA must pass.
+// The cache calls `request`, then `acceptAnswer`; a client never judges answers itself.
+
+import { timingSafeEqual } from 'node:crypto';
+import type { SpiffeId } from '../identity/spiffe-id.js';
+import type { Fields } from '../runtime/errors.js';
+import { SignetError } from '../runtime/errors.js';
+import type { ReasonCode } from '../runtime/reasons.js';
+import type { Watched } from '../runtime/watched.js';
+import type { Certificate } from '../x509/certificate.js';
+import { certificateFields, findChain } from '../x509/chain.js';
+import type { PrivateKey, SubjectProfile } from '../x509/csr.js';
+import { clientAuth, serverAuth } from '../x509/extensions.js';
+import { readCertificates } from '../x509/pem.js';
+import { keyIdOf } from '../x509/sign.js';
+import { Svid } from '../x509/svid.js';
+
+export interface CaRequest {
+  readonly id: SpiffeId;
+  /** DER. */
+  readonly csr: Buffer;
+  /** What is asked for, in ms; the CA may give less. */
+  readonly lifetimeMs: number;
+}
+
+export interface CaClient {
+  /** The kind, for logs. */
+  readonly name: string;
+  /** The subject this CA wants to see in a CSR. */
+  readonly subject: SubjectProfile;
+  /** What answers of this upstream may chain to; empty: none known yet. */
+  readonly roots: Watched<readonly Certificate[]>;
+  /** The PEM elements of the answer as received. Errors are SignetErrors; deadlines and retries are the caller's. */
+  request(request: CaRequest, signal: AbortSignal): Promise<readonly Buffer[]>;
+}
+
+export interface AnswerLimits {
+  /** Of all elements together. Default 256 KiB. */
+  readonly maxBytes: number;
+  /** Certificates in all elements together, repeated ones included. Default 32. */
+  readonly maxCertificates: number;
+}
+
+export interface ExpectedAnswer {
+  readonly id: SpiffeId;
+  readonly key: PrivateKey;
+  readonly roots: readonly Certificate[];
+  /** ms since the epoch. */
+  readonly now: number;
+  /** How far notBefore may lie ahead of our clock, in ms. Default 60 s. */
+  readonly toleranceMs?: number;
+  readonly limits?: AnswerLimits;
+}
+
+const defaultLimits: AnswerLimits = { maxBytes: 256 * 1024, maxCertificates: 32 };
+const defaultToleranceMs = 60_000;
+
+/**
+ * Checks an answer and makes the SVID of it. The elements may hold any number of certificates in any order, roots included.
+ * Throws with the reason of the check that failed; its fields hold the values that were compared.
+ */
+export function acceptAnswer(elements: readonly Buffer[], expected: ExpectedAnswer): Svid {
+  const { id, key, roots, now, toleranceMs = defaultToleranceMs, limits = defaultLimits } = expected;
+  const certificates = readElements(elements, limits);
+  const leaf = findLeaf(certificates, key);
+  checkNames(leaf, id);
+  checkUsage(leaf);
+  const path = findChain(leaf, { candidates: certificates, roots, now, toleranceMs });
+  return new Svid({ id, chain: path.slice(0, -1), privateKeyPem: key.pkcs8Pem(), receivedAt: now });
+}
+
+function refuse(reason: ReasonCode, message: string, fields: Fields): SignetError {
+  return new SignetError('invalid', message, { reason, fields });
+}
+
+function readElements(elements: readonly Buffer[], limits: AnswerLimits): readonly Certificate[] {
+  const { maxBytes, maxCertificates } = limits;
+  const bytes = elements.reduce((sum, element) => sum + element.length, 0);
+  if (bytes > maxBytes || elements.length > maxCertificates) {
+    throw refuse('answer-too-large', 'answer is over the limits', { bytes, elements: elements.length, maxBytes, maxCertificates });
+  }
+  const certificates: Certificate[] = [];
+  for (const [index, element] of elements.entries()) {
+    certificates.push(...readCertificates(element, { source: `element ${index}`, maxBytes, maxCertificates: maxCertificates - certificates.length }));
+  }
+  if (certificates.length === 0) throw refuse('answer-empty', 'answer holds no certificate', { elements: elements.length });
+  return certificates;
+}
+
+function findLeaf(certificates: readonly Certificate[], key: PrivateKey): Certificate {
+  const ours = (certificate: Certificate): boolean =>
+    certificate.publicKeySpki.length === key.publicKeySpki.length && timingSafeEqual(certificate.publicKeySpki, key.publicKeySpki);
+  const leaf = certificates.find(ours);
+  if (leaf !== undefined) return leaf;
+  const likely = certificates.find((certificate) => !certificate.isCa);
+  throw refuse('key-mismatch', 'no certificate is for the requested key', {
+    requestedKeyId: keyIdOf(key.publicKeySpki),
+    receivedKeyId: likely === undefined ? undefined : keyIdOf(likely.publicKeySpki),
+  });
+}
+
+function checkNames(leaf: Certificate, id: SpiffeId): void {
+  const [uri, ...more] = leaf.uriSans;
+  if (uri === id.uri && more.length === 0 && leaf.otherSans === 0) return;
+  throw refuse('san-mismatch', 'certificate does not name exactly the requested identity', {
+    requested: id.uri,
+    received: leaf.uriSans.slice(0, 8),
+    otherNames: leaf.otherSans,
+  });
+}
+
+// RFC 5280 §4.2.1.3, §4.2.1.9, §4.2.1.12; SPIFFE X.509-SVID §4.
+function checkUsage(leaf: Certificate): void {
+  const { keyUsage, extendedKeyUsage } = leaf;
+  const fault = leaf.isCa
+    ? 'leaf is a ca'
+    : keyUsage?.has('digitalSignature') !== true
+      ? 'leaf has no key usage for digital signatures'
+      : keyUsage.has('keyCertSign') || keyUsage.has('cRLSign')
+        ? 'leaf has a key usage of a ca'
+        : extendedKeyUsage?.has(serverAuth) !== true || !extendedKeyUsage.has(clientAuth)
+          ? 'leaf is not for both ends of tls'
+          : undefined;
+  if (fault === undefined) return;
+  throw refuse('leaf-not-allowed', fault, {
+    ...certificateFields(leaf),
+    keyUsage: [...(keyUsage ?? [])],
+    extendedKeyUsage: [...(extendedKeyUsage ?? [])],
+  });
+}

@@ -1,0 +1,116 @@
+// Certificate signing requests (RFC 2986): made for an identity and its key, read as a CA reads them.
+// Made by the certificate cache, read by our CAs. A request that leaves here has passed its own check.
+
+import { createPublicKey, verify } from 'node:crypto';
+import type { SpiffeId } from '../identity/spiffe-id.js';
+import { SignetError } from '../runtime/errors.js';
+import * as der from './der.js';
+import type { Extensions } from './extensions.js';
+import { extensionOids, nameForms, readExtensions } from './extensions.js';
+import { formatPem } from './pem.js';
+import type { PrivateKey } from './private-key.js';
+import { signatureAlgorithms, toAlgorithmIdentifier } from './signature-algorithms.js';
+
+export type { KeyType } from './private-key.js';
+export { PrivateKey, generateKey, keyTypes } from './private-key.js';
+
+/** The subject a CA wants: none at all, an empty organisation, or a common name (`<namespace>/<service account>`). */
+export const subjectProfiles = ['none', 'empty-o', 'cn'] as const;
+export type SubjectProfile = (typeof subjectProfiles)[number];
+
+/** What a request asks for. */
+export interface Csr {
+  /** Name, DER. */
+  readonly subject: Buffer;
+  readonly publicKeySpki: Buffer;
+  readonly extensions: Extensions;
+  /** What is signed, by which algorithm (dotted OID), and the signature. */
+  readonly signed: Buffer;
+  readonly signatureAlgorithm: string;
+  readonly signature: Buffer;
+}
+
+const organizationName = '2.5.4.10';
+const commonName = '2.5.4.3';
+/** PKCS #9 extensionRequest (RFC 2985 §5.4.2). */
+const extensionRequest = '1.2.840.113549.1.9.14';
+const maxCsrBytes = 16 * 1024;
+
+/** A request in DER with one URI SAN, which is critical when the subject is empty (RFC 5280 §4.2.1.6). */
+export async function createCsr(key: PrivateKey, id: SpiffeId, subject: SubjectProfile): Promise<Buffer> {
+  const uri = der.context(nameForms.uri, Buffer.from(id.uri));
+  const san = [der.oid(extensionOids.subjectAltName), ...(subject === 'none' ? [der.boolean(true)] : []), der.octetString(der.encode(der.sequence(uri)))];
+  const extensions = der.sequence(der.sequence(...san));
+  const info = der.sequence(
+    der.integer(Buffer.of(0)),
+    subjectName(subject, id),
+    der.decode(key.publicKeySpki),
+    der.context(0, [der.sequence(der.oid(extensionRequest), der.set(extensions))]),
+  );
+  const signature = await key.sign(der.encode(info));
+  const csr = der.encode(der.sequence(info, toAlgorithmIdentifier(key.algorithm), der.bitString(signature)));
+  await checkOwn(csr, key, id);
+  return csr;
+}
+
+// A CA would refuse a damaged request with an error of its own, far from here.
+async function checkOwn(bytes: Buffer, key: PrivateKey, id: SpiffeId): Promise<void> {
+  const csr = parseCsr(bytes);
+  const uris = csr.extensions.subjectAltName?.uris ?? [];
+  const asked = uris.length === 1 && uris[0] === id.uri && csr.publicKeySpki.equals(key.publicKeySpki);
+  if (!asked || !(await key.verify(csr.signed, csr.signature))) throw new SignetError('internal', 'bug: certificate request fails its own check');
+}
+
+function subjectName(profile: SubjectProfile, id: SpiffeId): der.Asn1 {
+  if (profile === 'none') return der.sequence();
+  if (profile === 'empty-o') return der.name([[organizationName, '']]);
+  // RFC 5280 appendix A.1: ub-common-name is 64.
+  return der.name([[commonName, `${id.namespace}/${id.serviceAccount}`.slice(0, 64)]]);
+}
+
+/** Reads a request; the signature is not looked at. Throws `invalid`, reason `ca-refused-request`. */
+export function parseCsr(bytes: Buffer): Csr {
+  try {
+    if (bytes.length > maxCsrBytes) throw new SignetError('invalid', 'too large', { fields: { bytes: bytes.length } });
+    const [info, algorithm, signature, ...more] = der.elements(der.decode(bytes));
+    const [version, subject, spki, attributes, ...rest] = der.elements(info);
+    if (info === undefined || subject === undefined || spki === undefined || more.length + rest.length > 0) {
+      throw new SignetError('invalid', 'malformed structure');
+    }
+    if (der.readSmallInteger(version) !== 0) throw new SignetError('invalid', 'unknown version');
+    return {
+      subject: der.encode(subject),
+      publicKeySpki: der.encode(spki),
+      extensions: readExtensions(attributes === undefined ? [] : requestedExtensions(attributes)),
+      signed: der.encode(info),
+      signatureAlgorithm: der.readOid(der.elements(algorithm)[0]),
+      signature: der.readBitStringBytes(signature),
+    };
+  } catch (cause) {
+    throw new SignetError('invalid', 'certificate request cannot be read', { cause, reason: 'ca-refused-request' });
+  }
+}
+
+function requestedExtensions(attributes: der.Asn1): readonly der.Asn1[] {
+  const requests = der.contextElements(attributes).filter((attribute) => der.readOid(der.elements(attribute)[0]) === extensionRequest);
+  if (requests.length > 1) throw new SignetError('invalid', 'two extension requests');
+  const values = requests[0] === undefined ? [] : der.elements(der.elements(requests[0])[1], der.tags.set);
+  return values.flatMap((value) => der.elements(value));
+}
+
+/** Whether the request is signed by the key it asks a certificate for. Slow (it imports the key); for requests from outside. */
+export function isSelfSigned(csr: Csr): boolean {
+  const algorithm = signatureAlgorithms.get(csr.signatureAlgorithm);
+  if (algorithm === undefined) return false;
+  try {
+    const key = createPublicKey({ key: csr.publicKeySpki, format: 'der', type: 'spki' });
+    return key.asymmetricKeyType === algorithm.keyType && verify(algorithm.digest, csr.signed, key, csr.signature);
+  } catch {
+    // A key that OpenSSL cannot read has signed nothing.
+    return false;
+  }
+}
+
+export function csrToPem(csr: Buffer): string {
+  return formatPem('CERTIFICATE REQUEST', csr);
+}

@@ -1,0 +1,150 @@
+// A signing key with its chain: the checked content of issuer files. Made at start and by the owner that follows the files;
+// the built-in CA signs with it. An Issuer that exists has passed every check; the key stays in a private field.
+
+import type { KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { SignetError, reasonOf } from '../runtime/errors.js';
+import { formatInstant } from '../runtime/time.js';
+import type { ReasonCode } from '../runtime/reasons.js';
+import type { Certificate } from './certificate.js';
+import { certificateFields, findChain } from './chain.js';
+import { readCertificates } from './pem.js';
+import type { SignatureAlgorithm } from './signature-algorithms.js';
+import { signatureAlgorithmOf, weaknessOf } from './signature-algorithms.js';
+import type { Signer, SignerName } from './sign.js';
+
+export interface Issuer extends Signer {
+  readonly certificate: Certificate;
+  /** What goes along with a leaf: this issuer's certificate and those above it, without the root. Empty when it is the root. */
+  readonly chain: readonly Certificate[];
+  readonly roots: readonly Certificate[];
+  readonly name: SignerName;
+  /** The earliest notAfter from the issuer's certificate up to its root, ms since the epoch. */
+  readonly notAfter: number;
+}
+
+export interface IssuerFiles {
+  /** PEM: the issuer's certificate first; may hold its chain and root too. */
+  readonly certificate: string;
+  /** PEM: PKCS#8, SEC 1 or PKCS#1, not encrypted. */
+  readonly privateKey: string;
+  /** PEM: more of the chain. */
+  readonly chain?: string;
+  /** PEM. Default: the last self-signed certificate of the other files. */
+  readonly roots?: string;
+}
+
+const maxFileBytes = 1024 * 1024;
+
+/** Reads and checks the files. Throws `invalid` with an `issuer-…` reason that names the failed check. */
+export async function loadIssuer(files: IssuerFiles, now: number): Promise<Issuer> {
+  const [own, chain, roots, key] = await Promise.all([
+    readCertificateFile(files.certificate),
+    files.chain === undefined ? [] : readCertificateFile(files.chain),
+    files.roots === undefined ? undefined : readCertificateFile(files.roots),
+    readKeyFile(files.privateKey),
+  ]);
+  return createIssuer({ certificates: [...own, ...chain], roots, key, now });
+}
+
+interface IssuerParts {
+  readonly certificates: readonly Certificate[];
+  readonly roots: readonly Certificate[] | undefined;
+  readonly key: KeyObject;
+  readonly now: number;
+}
+
+/** Checks that the parts make an issuer, in the order in which a person would look. */
+export function createIssuer(parts: IssuerParts): Issuer {
+  const { certificates, key, now } = parts;
+  const certificate = certificates[0];
+  if (certificate === undefined) throw refused('issuer-unreadable', 'issuer file holds no certificate', {});
+  const fields = certificateFields(certificate);
+  const weakness = weaknessOf(createPublicKey(key));
+  if (weakness !== undefined) throw refused('issuer-weak', 'issuer key is not allowed', { ...fields, key: weakness });
+  if (!createPublicKey(key).equals(certificate.publicKey)) throw refused('issuer-key-mismatch', 'issuer key belongs to another certificate', fields);
+  if (!certificate.isCa || certificate.keyUsage?.has('keyCertSign') !== true) {
+    throw refused('issuer-not-ca', 'issuer certificate is no ca certificate', fields);
+  }
+  if (now >= certificate.notAfter || now < certificate.notBefore) {
+    const { notBefore, notAfter } = certificate;
+    const times = { now: formatInstant(now), notBefore: formatInstant(notBefore), notAfter: formatInstant(notAfter) };
+    throw refused('issuer-expired', 'issuer certificate is not valid now', { ...fields, ...times });
+  }
+  const roots = parts.roots ?? certificates.filter((each) => each.selfSigned).slice(-1);
+  const path = findPath(certificate, certificates, roots, now);
+  return new KeyIssuer(key, path, roots);
+}
+
+const chainReasons: Readonly<Partial<Record<ReasonCode, ReasonCode>>> = {
+  'certificate-expired': 'issuer-expired',
+  'certificate-not-yet-valid': 'issuer-expired',
+  'key-weak': 'issuer-weak',
+};
+
+function findPath(certificate: Certificate, candidates: readonly Certificate[], roots: readonly Certificate[], now: number): readonly Certificate[] {
+  try {
+    return findChain(certificate, { candidates, roots, now, toleranceMs: 0 });
+  } catch (cause) {
+    const reason = chainReasons[reasonOf(cause) ?? 'issuing'] ?? 'issuer-chain-invalid';
+    throw new SignetError('invalid', 'issuer does not chain to a root', {
+      cause,
+      reason,
+      fields: cause instanceof SignetError ? cause.fields : {},
+    });
+  }
+}
+
+function refused(reason: ReasonCode, message: string, fields: SignetError['fields']): SignetError {
+  return new SignetError('invalid', message, { reason, fields });
+}
+
+async function readCertificateFile(path: string): Promise<Certificate[]> {
+  try {
+    return readCertificates(await readFile(path), { source: path, maxBytes: maxFileBytes });
+  } catch (cause) {
+    throw new SignetError('invalid', 'issuer certificate file cannot be read', { cause, reason: 'issuer-unreadable', fields: { path } });
+  }
+}
+
+async function readKeyFile(path: string): Promise<KeyObject> {
+  let text: Buffer | undefined;
+  try {
+    text = await readFile(path);
+    if (text.length > maxFileBytes) throw new SignetError('exhausted', 'file is too large');
+    return createPrivateKey(text);
+  } catch (cause) {
+    throw new SignetError('invalid', 'issuer key file cannot be read', { cause, reason: 'issuer-unreadable', fields: { path } });
+  } finally {
+    text?.fill(0);
+  }
+}
+
+class KeyIssuer implements Issuer {
+  readonly certificate: Certificate;
+  readonly chain: readonly Certificate[];
+  readonly roots: readonly Certificate[];
+  readonly name: SignerName;
+  readonly notAfter: number;
+  readonly algorithm: SignatureAlgorithm;
+  readonly #key: KeyObject;
+
+  constructor(key: KeyObject, path: readonly Certificate[], roots: readonly Certificate[]) {
+    const [certificate] = path;
+    if (certificate === undefined) throw new SignetError('internal', 'bug: issuer without a certificate');
+    this.certificate = certificate;
+    this.chain = path.slice(0, -1);
+    this.roots = roots;
+    this.name = { subject: certificate.subject, keyId: certificate.subjectKeyId ?? '' };
+    this.notAfter = Math.min(...path.map((each) => each.notAfter));
+    this.algorithm = signatureAlgorithmOf(certificate.publicKey);
+    this.#key = key;
+  }
+
+  async sign(data: Buffer): Promise<Buffer> {
+    return await new Promise((resolve, reject) => {
+      sign(this.algorithm.digest, data, this.#key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
+    });
+  }
+}

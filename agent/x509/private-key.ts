@@ -1,0 +1,153 @@
+// The private key of one certificate, from its generation to the SVID. Made by the certificate cache for each request.
+// Key bytes never become a string, which could not be wiped; exports are by SEC 1, as the encoders of OpenSSL 3.0 are slow
+// (and JWK export can hang on Node 20).
+
+import type { KeyObject } from 'node:crypto';
+import { generateKeyPair, sign, verify } from 'node:crypto';
+import { promisify } from 'node:util';
+import { SignetError } from '../runtime/errors.js';
+import type { SignatureAlgorithm } from './signature-algorithms.js';
+import { signatureAlgorithmOf } from './signature-algorithms.js';
+
+export const keyTypes = ['ec-p256', 'ec-p384', 'rsa-2048', 'rsa-3072'] as const;
+export type KeyType = (typeof keyTypes)[number];
+
+interface Curve {
+  readonly namedCurve: string;
+  /** Octets of the private scalar. */
+  readonly scalarBytes: number;
+  /** DER before the scalar in a PKCS#8 key, and between it and the public point. */
+  readonly pkcs8Head: Buffer;
+  readonly pkcs8Middle: Buffer;
+  /** DER before the public point in a SubjectPublicKeyInfo. */
+  readonly spkiHead: Buffer;
+}
+
+// RFC 5208 around RFC 5915 without parameters, and RFC 5480: for one curve everything but scalar and point is fixed.
+const curves: Readonly<Record<'ec-p256' | 'ec-p384', Curve>> = {
+  'ec-p256': {
+    namedCurve: 'prime256v1',
+    scalarBytes: 32,
+    pkcs8Head: Buffer.from('308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420', 'hex'),
+    pkcs8Middle: Buffer.from('a144034200', 'hex'),
+    spkiHead: Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex'),
+  },
+  'ec-p384': {
+    namedCurve: 'secp384r1',
+    scalarBytes: 48,
+    pkcs8Head: Buffer.from('3081b6020100301006072a8648ce3d020106052b8104002204819e30819b0201010430', 'hex'),
+    pkcs8Middle: Buffer.from('a164036200', 'hex'),
+    spkiHead: Buffer.from('3076301006072a8648ce3d020106052b81040022036200', 'hex'),
+  },
+};
+
+const generate = promisify(generateKeyPair);
+
+/** A new key pair, made in the thread pool. RSA takes 40 to 200 ms. */
+export async function generateKey(keyType: KeyType): Promise<PrivateKey> {
+  if (keyType === 'ec-p256' || keyType === 'ec-p384') {
+    const curve = curves[keyType];
+    const { publicKey, privateKey } = await generate('ec', { namedCurve: curve.namedCurve });
+    const sec1 = privateKey.export({ type: 'sec1', format: 'der' });
+    // SEC 1: the uncompressed point is the end of the key.
+    const point = sec1.subarray(sec1.length - 2 * curve.scalarBytes - 1);
+    const publicKeySpki = concat([curve.spkiHead, point]);
+    sec1.fill(0);
+    return new PrivateKey(keyType, publicKeySpki, publicKey, privateKey);
+  }
+  const { publicKey, privateKey } = await generate('rsa', { modulusLength: keyType === 'rsa-2048' ? 2048 : 3072 });
+  return new PrivateKey(keyType, publicKey.export({ type: 'spki', format: 'der' }), publicKey, privateKey);
+}
+
+export class PrivateKey {
+  readonly keyType: KeyType;
+  /** SubjectPublicKeyInfo, DER. */
+  readonly publicKeySpki: Buffer;
+  readonly algorithm: SignatureAlgorithm;
+  readonly #publicKey: KeyObject;
+  #privateKey: KeyObject | undefined;
+
+  constructor(keyType: KeyType, publicKeySpki: Buffer, publicKey: KeyObject, privateKey: KeyObject) {
+    this.keyType = keyType;
+    this.publicKeySpki = publicKeySpki;
+    this.algorithm = signatureAlgorithmOf(publicKey);
+    this.#publicKey = publicKey;
+    this.#privateKey = privateKey;
+  }
+
+  /** DER-encoded ECDSA or RSASSA-PKCS1-v1_5, by `algorithm`; in the thread pool. */
+  async sign(data: Buffer): Promise<Buffer> {
+    const key = this.#key();
+    return await new Promise((resolve, reject) => {
+      sign(this.algorithm.digest, data, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
+    });
+  }
+
+  async verify(data: Buffer, signature: Buffer): Promise<boolean> {
+    return await new Promise((resolve, reject) => {
+      verify(this.algorithm.digest, data, this.#publicKey, signature, (error, valid) => (error === null ? resolve(valid) : reject(error)));
+    });
+  }
+
+  /** PKCS#8 PEM in a buffer that the caller owns and wipes. */
+  pkcs8Pem(): Buffer {
+    const pkcs8 = this.#pkcs8();
+    const pem = toPem(pkcs8);
+    pkcs8.fill(0);
+    return pem;
+  }
+
+  /** Lets go of the key; its memory is OpenSSL's, which clears it when it frees it. Later use throws. */
+  wipe(): void {
+    this.#privateKey = undefined;
+  }
+
+  #key(): KeyObject {
+    if (this.#privateKey === undefined) throw new SignetError('internal', 'bug: private key used after it was wiped');
+    return this.#privateKey;
+  }
+
+  #pkcs8(): Buffer {
+    const key = this.#key();
+    if (this.keyType !== 'ec-p256' && this.keyType !== 'ec-p384') return key.export({ type: 'pkcs8', format: 'der' });
+    const { scalarBytes, pkcs8Head, pkcs8Middle } = curves[this.keyType];
+    const sec1 = key.export({ type: 'sec1', format: 'der' });
+    // SEQUENCE { INTEGER 1, OCTET STRING scalar, … }: the scalar follows the outer header (2 or 3 octets) and 5 more.
+    const start = ((sec1[1] ?? 0) < 0x80 ? 2 : 3) + 5;
+    const scalar = sec1.subarray(start, start + scalarBytes);
+    const point = sec1.subarray(sec1.length - 2 * scalarBytes - 1);
+    const pkcs8 = concat([pkcs8Head, scalar, pkcs8Middle, point]);
+    sec1.fill(0);
+    return pkcs8;
+  }
+}
+
+// Not Buffer.concat, whose small results lie in a pool that other code gets pieces of.
+function concat(parts: readonly Buffer[]): Buffer {
+  const whole = Buffer.allocUnsafeSlow(parts.reduce((length, part) => length + part.length, 0));
+  let end = 0;
+  for (const part of parts) end += part.copy(whole, end);
+  return whole;
+}
+
+const alphabet = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
+const begin = Buffer.from('-----BEGIN PRIVATE KEY-----\n');
+const end = Buffer.from('\n-----END PRIVATE KEY-----\n');
+
+/** PEM from buffer to buffer: `toString('base64')` would leave the key in a string on the heap. */
+function toPem(der: Buffer): Buffer {
+  const digits = Math.ceil(der.length / 3) * 4;
+  const pem = Buffer.allocUnsafeSlow(begin.length + digits + Math.floor((digits - 1) / 64) + end.length);
+  let at = begin.copy(pem);
+  for (let index = 0; index < der.length; index += 3) {
+    if (index > 0 && index % 48 === 0) pem[at++] = 0x0a;
+    const left = der.length - index;
+    const bits = ((der[index] ?? 0) << 16) | ((der[index + 1] ?? 0) << 8) | (der[index + 2] ?? 0);
+    pem[at++] = alphabet[bits >> 18] ?? 0;
+    pem[at++] = alphabet[(bits >> 12) & 63] ?? 0;
+    pem[at++] = left > 1 ? (alphabet[(bits >> 6) & 63] ?? 0) : 0x3d;
+    pem[at++] = left > 2 ? (alphabet[bits & 63] ?? 0) : 0x3d;
+  }
+  end.copy(pem, at);
+  return pem;
+}

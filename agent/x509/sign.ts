@@ -1,0 +1,105 @@
+// Makes certificates: what a signer's key puts its name to, by one of two profiles (RFC 5280 §4). Pure but for the signature.
+// Called by our CAs with requests that they have checked, and by the issuer for its own certificate.
+
+import { createHash, randomBytes } from 'node:crypto';
+import * as der from './der.js';
+import { clientAuth, extensionOids, keyUsageNames, nameForms, serverAuth } from './extensions.js';
+import type { SignatureAlgorithm } from './signature-algorithms.js';
+import { toAlgorithmIdentifier } from './signature-algorithms.js';
+
+/** A key that signs, without the key. */
+export interface Signer {
+  readonly algorithm: SignatureAlgorithm;
+  sign(data: Buffer): Promise<Buffer>;
+}
+
+/** Whose name and key id a certificate carries as its issuer. */
+export interface SignerName {
+  /** Name, DER. */
+  readonly subject: Buffer;
+  /** Subject key identifier, hex. */
+  readonly keyId: string;
+}
+
+/** `leaf`: for TLS at both ends. `ca`: signs certificates and revocation lists. */
+export type Profile = 'leaf' | 'ca';
+
+export interface CertificateContent {
+  readonly profile: Profile;
+  /** Name, DER; may be the empty name for a leaf. */
+  readonly subject: Buffer;
+  readonly publicKeySpki: Buffer;
+  readonly uri: string;
+  /** ms since the epoch, cut to whole seconds. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** The empty Name. */
+export const emptyName: Buffer = Buffer.from('3000', 'hex');
+
+/** RSA encryption, RFC 3279 §2.3.1. */
+const rsaEncryption = '1.2.840.113549.1.1.1';
+
+/** Key identifier of a public key: the first 160 bits of SHA-256 over its bits (RFC 7093 §2, method 1), hex. */
+export function keyIdOf(publicKeySpki: Buffer): string {
+  const bits = der.readBitStringBytes(der.elements(der.decode(publicKeySpki))[1]);
+  return createHash('sha256').update(bits).digest('hex').slice(0, 40);
+}
+
+/** A certificate in DER with a random 128-bit serial number. */
+export async function signCertificate(signer: Signer, name: SignerName, content: CertificateContent): Promise<Buffer> {
+  const algorithm = toAlgorithmIdentifier(signer.algorithm);
+  const spki = der.decode(content.publicKeySpki);
+  const tbs = der.sequence(
+    der.context(0, [der.integer(Buffer.of(2))]),
+    der.integer(randomBytes(16)),
+    algorithm,
+    der.decode(name.subject),
+    der.sequence(der.time(content.notBefore), der.time(content.notAfter)),
+    der.decode(content.subject),
+    spki,
+    der.context(3, [der.sequence(...extensionsOf(content, name, spki))]),
+  );
+  const signature = await signer.sign(der.encode(tbs));
+  return der.encode(der.sequence(tbs, algorithm, der.bitString(signature)));
+}
+
+function extensionsOf(content: CertificateContent, issuer: SignerName, spki: der.Asn1): der.Asn1[] {
+  const keyId = (hex: string): Buffer => Buffer.from(hex, 'hex');
+  const san = der.sequence(der.context(nameForms.uri, Buffer.from(content.uri)));
+  const common = [
+    extension(extensionOids.subjectKeyId, false, der.octetString(keyId(keyIdOf(content.publicKeySpki)))),
+    extension(extensionOids.authorityKeyId, false, der.sequence(der.context(0, keyId(issuer.keyId)))),
+    // RFC 5280 §4.2.1.6: critical when the subject is empty.
+    extension(extensionOids.subjectAltName, content.subject.equals(emptyName), san),
+  ];
+  if (content.profile === 'ca') {
+    return [
+      extension(extensionOids.basicConstraints, true, der.sequence(der.boolean(true))),
+      extension(extensionOids.keyUsage, true, keyUsage(['keyCertSign', 'cRLSign'])),
+      ...common,
+    ];
+  }
+  const isRsa = der.readOid(der.elements(der.elements(spki)[0])[0]) === rsaEncryption;
+  return [
+    extension(extensionOids.basicConstraints, true, der.sequence()),
+    extension(extensionOids.keyUsage, true, keyUsage(isRsa ? ['digitalSignature', 'keyEncipherment'] : ['digitalSignature'])),
+    extension(extensionOids.extendedKeyUsage, false, der.sequence(der.oid(serverAuth), der.oid(clientAuth))),
+    ...common,
+  ];
+}
+
+/** One Extension; FALSE is the default and so not written. */
+export function extension(oid: string, critical: boolean, value: der.Asn1): der.Asn1 {
+  return der.sequence(der.oid(oid), ...(critical ? [der.boolean(true)] : []), der.octetString(der.encode(value)));
+}
+
+/** RFC 5280 §4.2.1.3 as a named bit list: without trailing zero bits (X.690 §11.2.2). */
+export function keyUsage(names: readonly (typeof keyUsageNames)[number][]): der.Asn1 {
+  const bits = names.map((name) => keyUsageNames.indexOf(name));
+  const last = Math.max(...bits);
+  const bytes = Buffer.alloc((last >> 3) + 1);
+  for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
+  return der.bitString(bytes, 7 - (last & 7));
+}
