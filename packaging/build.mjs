@@ -1,0 +1,62 @@
+// `npm run build`: everything that is shipped, in dist/: the launcher signet.cjs, the bundle signet-main.cjs, koffi's native
+// binary, the third-party notices and the code cache. Needs nothing of node_modules at run time, and holds no path of the
+// machine that built it. Two builds of one tree give the same bytes, except for the code cache, which only saves time.
+
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { recordCodeCaches } from './code-cache.mjs';
+import { formatNotices, packagesInBundle } from './notices.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/**
+ * Koffi finds its binary through one npm package for each platform (@koromix/koffi-linux-x64, …), which would look for it
+ * in node_modules. Each of these requires becomes `require('./koffi.node')`: the binary of the platform that builds,
+ * beside the bundle. Koffi's CommonJS entry is taken, since its ES entry needs import.meta.
+ */
+const koffiBeside = {
+  name: 'koffi-beside',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^koffi$/ }, () => ({ path: createRequire(import.meta.url).resolve('koffi') }));
+    esbuild.onResolve({ filter: /^@koromix\/koffi-/ }, () => ({ path: 'koffi.node', namespace: 'koffi-beside' }));
+    esbuild.onResolve({ filter: /^\.\/koffi\.node$/, namespace: 'koffi-beside' }, ({ path }) => ({ path, external: true }));
+    esbuild.onLoad({ filter: /.*/, namespace: 'koffi-beside' }, () => ({ contents: `module.exports = require('./koffi.node');` }));
+  },
+};
+
+function koffiBinary() {
+  const libc = process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : process.platform;
+  const platform = `${process.platform}-${process.arch}`;
+  return createRequire(import.meta.url).resolve(`@koromix/koffi-${platform}/${libc}_${process.arch}/koffi.node`);
+}
+
+for (const name of ['signet.cjs', 'signet-main.cjs', 'koffi.node', 'THIRD-PARTY-NOTICES.txt', 'code-cache']) {
+  rmSync(join(dist, name), { recursive: true, force: true });
+}
+
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: ['agent/cli.ts'],
+  outfile: 'dist/signet-main.cjs',
+  bundle: true,
+  minify: true,
+  platform: 'node',
+  target: 'node20.19',
+  format: 'cjs',
+  legalComments: 'none',
+  define: { SIGNET_VERSION: JSON.stringify(version) },
+  plugins: [koffiBeside],
+  metafile: true,
+  logLevel: 'warning',
+});
+copyFileSync(koffiBinary(), join(dist, 'koffi.node'));
+chmodSync(join(dist, 'koffi.node'), 0o644);
+copyFileSync(join(root, 'packaging/loader.cjs'), join(dist, 'signet.cjs'));
+chmodSync(join(dist, 'signet.cjs'), 0o755);
+writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), formatNotices(root, packagesInBundle(metafile)));
+for (const fault of recordCodeCaches()) console.warn(fault);
