@@ -55,6 +55,14 @@ export function backoff(attempt: number, options: BackoffOptions, random: () => 
   return ceiling * (1 - random() / 2);
 }
 
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** Resolves after `delayMs`, or rejects with `cancelled` as soon as the signal aborts. */
 export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

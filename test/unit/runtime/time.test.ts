@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SignetError } from '../../../agent/runtime/errors.js';
-import { backoff, maxAlarmMs, nextTurn, sleep, systemClock, withDeadline } from '../../../agent/runtime/time.js';
+import { aborted, backoff, maxAlarmMs, nextTurn, sleep, systemClock, withDeadline } from '../../../agent/runtime/time.js';
 import { createFakeClock } from '../../fixtures/clock.js';
 
 t.test('backoff doubles, is capped, and jitter takes off at most a half', async (t) => {
@@ -116,4 +116,15 @@ t.test('nextTurn comes after all microtasks', async (t) => {
   void Promise.resolve().then(() => queueMicrotask(() => seen.push('microtask')));
   await turn;
   t.same(seen, ['microtask', 'turn']);
+});
+
+t.test('aborted', async (t) => {
+  const controller = new AbortController();
+  let seen = false;
+  const waiting = aborted(controller.signal).then(() => (seen = true));
+  await nextTurn();
+  t.notOk(seen);
+  controller.abort();
+  await waiting;
+  await aborted(controller.signal);
 });
