@@ -1,4 +1,4 @@
-// Start and stop: a group of tasks that run until told to stop, and readiness as named gates.
+// Start and stop: a group of tasks that run until told to stop, and readiness as a set of named reasons against it.
 // Stop is drain (stop taking), then a deadline, then abort; `close` is idempotent.
 
 import type { Clock } from './time.js';
@@ -10,48 +10,46 @@ import { WatchedValue } from './watched.js';
 import type { Reason } from './reasons.js';
 
 export interface ReadinessState {
-  /** True from the moment all gates have been open together once, until the drain: a later fault shows as a reason, not as unready. */
+  /** True once no needed reason has been left, until the drain: a later fault shows as a reason, not as unready. */
   readonly ready: boolean;
-  /** Why it is not ready or what is degraded, by gate. */
+  /** Why it is not ready or what is degraded, by name. */
   readonly reasons: ReadonlyMap<string, Reason>;
-}
-
-export interface Gate {
-  open(): void;
-  close(reason: Reason): void;
 }
 
 export interface Readiness {
   readonly state: Watched<ReadinessState>;
-  /** A new gate, closed for the given reason. All gates are made before anything runs. */
-  gate(name: string, reason: Reason): Gate;
+  /**
+   * Shows the reason under `name` as long as there is one. A `needed` one also keeps the process from becoming ready; all
+   * of those are followed before anything runs.
+   */
+  follow(name: string, reason: Watched<Reason | undefined>, weight: 'needed' | 'noted'): void;
   /** For good: not ready any more. */
   drain(): void;
 }
 
 export function createReadiness(): Readiness {
-  const reasons = new Map<string, Reason>();
+  const shown = new Map<string, Reason>();
+  const needed = new Set<string>();
   const state = new WatchedValue<ReadinessState>({ ready: false, reasons: new Map() });
   let latched = false;
   let draining = false;
   const publish = (): void => {
-    if (reasons.size === 0) latched = true;
-    const shown = new Map(reasons);
-    if (draining) shown.set('process', { code: 'draining', detail: '' });
-    state.set({ ready: latched && !draining, reasons: shown });
+    if (![...shown.keys()].some((name) => needed.has(name))) latched = true;
+    const reasons = new Map(shown);
+    if (draining) reasons.set('process', { code: 'draining', detail: '' });
+    state.set({ ready: latched && !draining, reasons });
   };
   return {
     state,
-    gate(name, reason) {
-      const set = (next: Reason | undefined): void => {
-        const before = reasons.get(name);
-        if (next === undefined ? before === undefined : before?.code === next.code && before.detail === next.detail) return;
-        if (next === undefined) reasons.delete(name);
-        else reasons.set(name, next);
+    follow(name, reason, weight) {
+      if (weight === 'needed') needed.add(name);
+      reason.subscribe((next) => {
+        const before = shown.get(name);
+        if (before?.code === next?.code && before?.detail === next?.detail) return;
+        if (next === undefined) shown.delete(name);
+        else shown.set(name, next);
         publish();
-      };
-      set(reason);
-      return { open: () => set(undefined), close: (why) => set(why) };
+      });
     },
     drain() {
       draining = true;

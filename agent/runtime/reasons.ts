@@ -42,6 +42,8 @@ export const reasons = {
   'issuer-expired': { sentence: 'The issuer certificate is expired or not valid yet.', action: 'Renew the issuer certificate, or correct the clock of this node.' },
   'issuer-weak': { sentence: 'The issuer key is weaker than allowed.', action: 'Use RSA of at least 2048 bits or EC P-256 or P-384.' },
   'issuer-chain-invalid': { sentence: 'The issuer certificate does not chain to the given root.', action: 'Give the chain from the issuer certificate up to its root.' },
+  'issuer-directory-unsafe': { sentence: 'The directory of the issuer belongs to, or is open to, other users.', action: 'Give it to the user of this process with mode 0700.' },
+  'issuer-unwritable': { sentence: 'The issuer cannot be kept in its directory.', action: 'Check that the state directory can be written and its file system allows hard links.' },
   // Sources
   'pods-unread': { sentence: 'The pods have not been read yet.', action: 'Check the sources under pods.sources.' },
   'pods-file-missing': { sentence: 'The pods file cannot be read.', action: 'Create the file or correct its path; the last good view stays in use.' },

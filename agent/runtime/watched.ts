@@ -121,3 +121,13 @@ export class WatchedByKey<T> {
     return unsubscribe;
   }
 }
+
+/** The watched value as seen through `project`, which is pure and cheap: it runs at each look. Keeps no state of its own. */
+export function mapWatched<T, U>(source: Watched<T>, project: (value: T) => U): Watched<U> {
+  return {
+    get value() {
+      return project(source.value);
+    },
+    subscribe: (listener, signal) => source.subscribe((value) => listener(project(value)), signal),
+  };
+}

@@ -2,41 +2,54 @@ import t from 'tap';
 import { SignetError } from '../../../agent/runtime/errors.js';
 import { createReadiness, createTaskGroup } from '../../../agent/runtime/lifecycle.js';
 import type { ReadinessState } from '../../../agent/runtime/lifecycle.js';
+import type { Reason } from '../../../agent/runtime/reasons.js';
+import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createFakeClock, settle } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 
-t.test('readiness: ready when all gates are open, latched until the drain', async (t) => {
+const unread: Reason = { code: 'pods-unread', detail: '' };
+const bundleMissing: Reason = { code: 'bundle-missing', detail: '' };
+
+t.test('readiness: ready when no needed reason is left, latched until the drain', async (t) => {
   const readiness = createReadiness();
-  const pods = readiness.gate('pods', { code: 'pods-unread', detail: '' });
-  const bundle = readiness.gate('bundle', { code: 'bundle-missing', detail: '' });
-  const codes = (): string[] => [...readiness.state.value.reasons].map(([gate, reason]) => `${gate}:${reason.code}`);
-  t.same([readiness.state.value.ready, codes()], [false, ['pods:pods-unread', 'bundle:bundle-missing']]);
-  pods.open();
-  t.same([readiness.state.value.ready, codes()], [false, ['bundle:bundle-missing']]);
-  bundle.open();
-  t.same([readiness.state.value.ready, codes()], [true, []]);
-  pods.close({ code: 'pods-file-invalid', detail: 'document 2, line 7' });
-  t.same([readiness.state.value.ready, codes()], [true, ['pods:pods-file-invalid']], 'a later fault shows, the latch holds');
+  const [pods, bundle, http] = [unread, bundleMissing, undefined].map((reason) => new WatchedValue<Reason | undefined>(reason)) as [
+    WatchedValue<Reason | undefined>,
+    WatchedValue<Reason | undefined>,
+    WatchedValue<Reason | undefined>,
+  ];
+  readiness.follow('pods', pods, 'needed');
+  readiness.follow('bundle', bundle, 'needed');
+  readiness.follow('http', http, 'noted');
+  const state = async (): Promise<unknown> => {
+    await settle();
+    const { ready, reasons } = readiness.state.value;
+    return [ready, [...reasons].map(([name, reason]) => `${name}:${reason.code}`)];
+  };
+  t.same(await state(), [false, ['pods:pods-unread', 'bundle:bundle-missing']]);
+  pods.set(undefined);
+  http.set({ code: 'http-port-taken', detail: '' });
+  t.same(await state(), [false, ['bundle:bundle-missing', 'http:http-port-taken']]);
+  bundle.set(undefined);
+  t.same(await state(), [true, ['http:http-port-taken']], 'what is only noted keeps nothing back');
+  pods.set({ code: 'pods-file-invalid', detail: 'document 2, line 7' });
+  http.set(undefined);
+  t.same(await state(), [true, ['pods:pods-file-invalid']], 'a later fault shows, the latch holds');
   readiness.drain();
-  t.same([readiness.state.value.ready, codes()], [false, ['pods:pods-file-invalid', 'process:draining']]);
-  pods.open();
-  t.equal(readiness.state.value.ready, false, 'draining is for good');
+  t.same(await state(), [false, ['pods:pods-file-invalid', 'process:draining']]);
+  pods.set(undefined);
+  t.same(await state(), [false, ['process:draining']], 'draining is for good');
 });
 
 t.test('readiness: only changes are told', async (t) => {
   const readiness = createReadiness();
-  const gate = readiness.gate('pods', { code: 'pods-unread', detail: '' });
+  const pods = new WatchedValue<Reason | undefined>(unread);
+  readiness.follow('pods', pods, 'needed');
   const seen: ReadinessState[] = [];
   readiness.state.subscribe((state) => seen.push(state));
-  gate.close({ code: 'pods-unread', detail: '' });
-  await settle();
-  t.equal(seen.length, 1);
-  gate.close({ code: 'pods-unread', detail: 'other' });
-  await settle();
-  gate.open();
-  await settle();
-  gate.open();
-  await settle();
+  for (const reason of [{ ...unread }, { ...unread, detail: 'other' }, undefined, undefined]) {
+    pods.set(reason);
+    await settle();
+  }
   t.equal(seen.length, 3);
 });
 

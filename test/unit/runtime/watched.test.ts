@@ -1,5 +1,5 @@
 import t from 'tap';
-import { WatchedByKey, WatchedValue } from '../../../agent/runtime/watched.js';
+import { WatchedByKey, WatchedValue, mapWatched } from '../../../agent/runtime/watched.js';
 import { settle } from '../../fixtures/clock.js';
 
 t.test('a subscriber gets the current value at once and then only the newest', async (t) => {
@@ -140,4 +140,18 @@ t.test('by key: ten thousand names leave nothing behind', async (t) => {
   t.equal(byKey.size, 10_000);
   for (const stop of stops) stop();
   t.equal(byKey.size, 0);
+});
+
+t.test('mapWatched shows the source through a projection', async (t) => {
+  const source = new WatchedValue(1);
+  const doubled = mapWatched(source, (value) => value * 2);
+  const seen: number[] = [];
+  const unsubscribe = doubled.subscribe((value) => seen.push(value));
+  source.set(2);
+  t.equal(doubled.value, 4);
+  await settle();
+  unsubscribe();
+  source.set(3);
+  await settle();
+  t.same(seen, [2, 4]);
 });
