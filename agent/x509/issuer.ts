@@ -1,5 +1,5 @@
 // A signing key with its chain: the checked content of issuer files. Made at start and by the owner that follows the files;
-// the built-in CA signs with it. An Issuer that exists has passed every check; the key stays in a private field.
+// the built-in CA signs with it. An Issuer that exists has passed every check; the key is reachable through `sign` alone.
 
 import type { KeyObject } from 'node:crypto';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
@@ -10,7 +10,6 @@ import type { ReasonCode } from '../runtime/reasons.js';
 import type { Certificate } from './certificate.js';
 import { certificateFields, findChain } from './chain.js';
 import { readCertificates } from './pem.js';
-import type { SignatureAlgorithm } from './signature-algorithms.js';
 import { signatureAlgorithmOf, weaknessOf } from './signature-algorithms.js';
 import type { Signer, SignerName } from './sign.js';
 
@@ -74,7 +73,14 @@ export function createIssuer(parts: IssuerParts): Issuer {
   }
   const roots = parts.roots ?? certificates.filter((each) => each.selfSigned).slice(-1);
   const path = findPath(certificate, certificates, roots, now);
-  return new KeyIssuer(key, path, roots);
+  return {
+    ...createSigner(key),
+    certificate,
+    chain: path.slice(0, -1),
+    roots,
+    name: { subject: certificate.subject, keyId: certificate.subjectKeyId ?? '' },
+    notAfter: Math.min(...path.map((each) => each.notAfter)),
+  };
 }
 
 const chainReasons: Readonly<Partial<Record<ReasonCode, ReasonCode>>> = {
@@ -108,7 +114,8 @@ async function readCertificateFile(path: string): Promise<Certificate[]> {
   }
 }
 
-async function readKeyFile(path: string): Promise<KeyObject> {
+/** A private key from a PEM file; its text is wiped. */
+export async function readKeyFile(path: string): Promise<KeyObject> {
   let text: Buffer | undefined;
   try {
     text = await readFile(path);
@@ -121,30 +128,14 @@ async function readKeyFile(path: string): Promise<KeyObject> {
   }
 }
 
-class KeyIssuer implements Issuer {
-  readonly certificate: Certificate;
-  readonly chain: readonly Certificate[];
-  readonly roots: readonly Certificate[];
-  readonly name: SignerName;
-  readonly notAfter: number;
-  readonly algorithm: SignatureAlgorithm;
-  readonly #key: KeyObject;
-
-  constructor(key: KeyObject, path: readonly Certificate[], roots: readonly Certificate[]) {
-    const [certificate] = path;
-    if (certificate === undefined) throw new SignetError('internal', 'bug: issuer without a certificate');
-    this.certificate = certificate;
-    this.chain = path.slice(0, -1);
-    this.roots = roots;
-    this.name = { subject: certificate.subject, keyId: certificate.subjectKeyId ?? '' };
-    this.notAfter = Math.min(...path.map((each) => each.notAfter));
-    this.algorithm = signatureAlgorithmOf(certificate.publicKey);
-    this.#key = key;
-  }
-
-  async sign(data: Buffer): Promise<Buffer> {
-    return await new Promise((resolve, reject) => {
-      sign(this.algorithm.digest, data, this.#key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
-    });
-  }
+/** A signer with the key in its closure. */
+export function createSigner(key: KeyObject): Signer {
+  const algorithm = signatureAlgorithmOf(key);
+  return {
+    algorithm,
+    sign: async (data) =>
+      await new Promise((resolve, reject) => {
+        sign(algorithm.digest, data, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
+      }),
+  };
 }

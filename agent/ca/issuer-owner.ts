@@ -1,0 +1,153 @@
+// Which issuer signs now, and which roots verifiers must know meanwhile. Wired to the built-in CA and the trust bundle.
+// Follows the issuer's files: a sound new issuer takes over, a faulty one is logged and the one before stays. Roots that are
+// replaced stay published until no leaf signed under them can live.
+
+import type { Metrics } from '../metrics.js';
+import { SignetError, kindOf } from '../runtime/errors.js';
+import { followFile } from '../runtime/followed-file.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Alarm, Clock } from '../runtime/time.js';
+import { formatInstant } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedValue } from '../runtime/watched.js';
+import type { Certificate } from '../x509/certificate.js';
+import { certificateFields } from '../x509/chain.js';
+import type { Issuer, IssuerFiles } from '../x509/issuer.js';
+import { loadIssuer } from '../x509/issuer.js';
+
+export interface IssuerOwner {
+  readonly issuer: Watched<Issuer>;
+  /** The issuer's roots first, then former ones. Changes before `issuer` does: no leaf is signed that nobody can verify. */
+  readonly roots: Watched<readonly Certificate[]>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface IssuerFromFilesOptions {
+  readonly files: IssuerFiles;
+  /** What the files held at start: without a sound issuer there is no start. */
+  readonly initial: Issuer;
+  /** The longest life of a leaf, in ms; former roots are kept that long. */
+  readonly leafLifetimeMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** An issuer that does not change while the process runs. */
+export function createFixedIssuer(issuer: Issuer): IssuerOwner {
+  return {
+    issuer: new WatchedValue(issuer),
+    roots: new WatchedValue(issuer.roots),
+    run: async () => {},
+  };
+}
+
+/** Certificate and key are written one after the other; this long after the first change they are read together. */
+const settleMs = 500;
+/** A faulty issuer is looked at again without a change of its files: it may only not be valid yet. */
+const retryMs = 60_000;
+/** How often former roots are looked at, so that a step of the clock is noticed. */
+const overlapCheckMs = 3_600_000;
+
+export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOwner {
+  const { files, clock, log, metrics } = options;
+  const rotation = createRotation(options);
+  let lastFault = '';
+
+  const load = async (): Promise<boolean> => {
+    try {
+      const next = await loadIssuer(files, clock.now());
+      if (rotation.replace(next)) metrics.reloads.inc({ file: 'issuer', result: 'ok' });
+      lastFault = '';
+      return true;
+    } catch (error) {
+      const fields = { ...(error instanceof SignetError ? error.fields : {}), ...errorFields(error) };
+      if (JSON.stringify(fields) !== lastFault) {
+        log.warn('issuer files have a fault, the issuer from before stays in use', fields);
+        metrics.reloads.inc({ file: 'issuer', result: kindOf(error) });
+      }
+      lastFault = JSON.stringify(fields);
+      return false;
+    }
+  };
+
+  return {
+    issuer: rotation.issuer,
+    roots: rotation.roots,
+    async run(signal) {
+      let alarm: Alarm | undefined;
+      let settling = false;
+      let loading = Promise.resolve();
+      const plan = (delayMs: number): void => {
+        alarm?.cancel();
+        alarm = clock.alarm(delayMs, () => {
+          settling = false;
+          loading = loading.then(load).then((sound) => {
+            if (!sound && !settling && !signal.aborted) plan(retryMs);
+          });
+        });
+      };
+      const onContent = (content: Buffer | SignetError): void => {
+        // Only the change counts: the files are read together. One of them is the key.
+        if (Buffer.isBuffer(content)) content.fill(0);
+        if (settling) return;
+        settling = true;
+        plan(settleMs);
+      };
+      const paths = new Set([files.certificate, files.privateKey, files.chain, files.roots].filter((path) => path !== undefined));
+      await Promise.all([...paths].map((path) => followFile({ path, clock, log }, onContent).run(signal)));
+      alarm?.cancel();
+      await loading;
+      rotation.stop();
+    },
+  };
+}
+
+interface Rotation {
+  readonly issuer: Watched<Issuer>;
+  readonly roots: Watched<readonly Certificate[]>;
+  /** Whether it differs from the current one. */
+  replace(next: Issuer): boolean;
+  stop(): void;
+}
+
+function createRotation(options: IssuerFromFilesOptions): Rotation {
+  const { initial, leafLifetimeMs, clock, log } = options;
+  const issuer = new WatchedValue(initial);
+  const roots = new WatchedValue(initial.roots, sameCertificates);
+  /** Until when a root that is not the issuer's any more stays. */
+  const former = new Map<Certificate, number>();
+  let alarm: Alarm | undefined;
+
+  const publish = (current: Issuer): void => {
+    alarm?.cancel();
+    const now = clock.now();
+    const known = new Set(current.roots.map((root) => root.fingerprint));
+    for (const [root, until] of former) if (until <= now || known.has(root.fingerprint)) former.delete(root);
+    roots.set([...current.roots, ...former.keys()]);
+    if (former.size === 0) return;
+    const next = Math.min(...former.values()) - now;
+    alarm = clock.alarm(Math.min(next, overlapCheckMs), () => publish(issuer.value));
+  };
+
+  return {
+    issuer,
+    roots,
+    replace(next) {
+      const before = issuer.value;
+      const unchanged = sameCertificates([before.certificate, ...before.chain, ...before.roots], [next.certificate, ...next.chain, ...next.roots]);
+      if (unchanged) return false;
+      for (const root of before.roots) former.set(root, clock.now() + leafLifetimeMs);
+      publish(next);
+      issuer.set(next);
+      log.info('issuer changed', { ...certificateFields(next.certificate), notAfter: formatInstant(next.notAfter), formerRoots: former.size });
+      return true;
+    },
+    stop: () => alarm?.cancel(),
+  };
+}
+
+function sameCertificates(a: readonly Certificate[], b: readonly Certificate[]): boolean {
+  return a.length === b.length && a.every((certificate, index) => certificate.fingerprint === b[index]?.fingerprint);
+}
