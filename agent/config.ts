@@ -1,0 +1,271 @@
+// Configuration: flags, environment and file against the one table of settings give a frozen Config, or all faults at once.
+// Called by the command line before anything else. The only reader of the environment.
+// Precedence: flag, environment, file, default. Secrets are only ever named by the path of their file.
+
+import { readFileSync, statSync } from 'node:fs';
+import { safeParse } from 'zod/mini';
+import type { Fault, FileValues } from './config/file.js';
+import { formatPath, maxFileBytes, parseFile } from './config/file.js';
+import { unknownKeys } from './config/kinds.js';
+import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './config/settings.js';
+import { isSetting, listSettings, settings } from './config/settings.js';
+import { closest } from './config/suggest.js';
+import type { Fields } from './runtime/errors.js';
+import { SignetError } from './runtime/errors.js';
+
+export type { Fault } from './config/file.js';
+export type { FileSource, HostPort, IssuerFiles, IssuerSource, PeerRule, Upstream } from './config/kinds.js';
+export type { Mode } from './config/settings.js';
+
+export type Config = Typed<Settings>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ConfigInput {
+  /** Whose defaults apply. */
+  readonly defaults: Mode;
+  /** Values of flags by the name of the flag without dashes in front, e.g. `trust-domain`. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Default: the environment of the process. */
+  readonly env?: Environment;
+  /** The file of --config. Default: $SIGNET_CONFIG, then for the agent /etc/signet/agent.yaml; `dev` has no default file. */
+  readonly file?: string;
+  /** Values in the form of the file that come before it, by path; for flags of a command such as `--pods`. */
+  readonly overrides?: Readonly<Record<string, { readonly value: unknown; readonly from: string }>>;
+}
+
+/** One setting as it is in effect. */
+export interface Effective {
+  readonly path: string;
+  /** In the form of the file; undefined for an optional setting that is not set. */
+  readonly value: unknown;
+  /** `default`, `file line 3`, the variable or the flag. */
+  readonly origin: string;
+}
+
+export interface LoadedConfig {
+  /** Frozen through and through. */
+  readonly config: Config;
+  /** Sentences for the log: variables that look like settings but are none. */
+  readonly warnings: readonly string[];
+  /** The file that was read, if one was. */
+  readonly file: string | undefined;
+  readonly effective: readonly Effective[];
+}
+
+/** The error of a configuration with faults: kind `invalid`, and all faults there are. */
+export class ConfigError extends SignetError {
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    super('invalid', 'configuration has faults', { fields: { faults: faults.map(formatFault) } });
+    this.faults = faults;
+  }
+}
+
+/** The fault as one line: `certificate.lifetime (line 7) must be a duration …`. */
+export function formatFault({ path, message, line, from }: Fault): string {
+  const place = from ?? (line === undefined ? undefined : `line ${line}`);
+  return `${path === '' ? 'the file' : path}${place === undefined ? '' : ` (${place})`} ${message}`;
+}
+
+const defaultFile = '/etc/signet/agent.yaml';
+
+/** Reads the file and evaluates all sources. Throws a ConfigError. */
+export function loadConfig(input: ConfigInput): LoadedConfig {
+  const { text, file } = readFile(input);
+  return evaluateConfig(input, text, file);
+}
+
+/**
+ * Where a command looks for a socket of a running agent: the path that a flag, the environment or the file sets, else that
+ * of `dev` and then that of the agent. Throws a ConfigError when the file cannot be read.
+ */
+export function socketCandidates(path: 'sds.socket.path' | 'admin.socket.path', input: Omit<ConfigInput, 'defaults'>): string[] {
+  const env = input.env ?? process.env;
+  const entry = listSettings().find((named) => named.path === path);
+  const found = (['dev', 'agent'] as const).flatMap((defaults) => {
+    const content = parseFile(readFile({ ...input, defaults }).text ?? '');
+    return entry === undefined ? [] : [String(findValue(entry, input, env, content, placeOf(defaults, env)).value)];
+  });
+  return [...new Set(found)];
+}
+
+/** The file of the input; without text and name when there is none. */
+function readFile(input: ConfigInput): { readonly text: string | undefined; readonly file: string | undefined } {
+  const env = input.env ?? process.env;
+  const named = input.file ?? (env['SIGNET_CONFIG'] || undefined);
+  const file = named ?? (input.defaults === 'agent' ? defaultFile : undefined);
+  const text = file === undefined ? undefined : readText(file, named === undefined);
+  return { text, file: text === undefined ? undefined : file };
+}
+
+/** Where a person would write a missing setting when no file was read. */
+function fileToWrite(mode: Mode): string {
+  return mode === 'agent' ? defaultFile : 'a file for --config';
+}
+
+/** The text of the file; undefined when it is absent and may be. */
+function readText(path: string, mayBeAbsent: boolean): string | undefined {
+  try {
+    const about = statSync(path);
+    if (!about.isFile()) throw new ConfigError([{ path, message: 'is not a regular file' }]);
+    if (about.size > maxFileBytes) throw new ConfigError([{ path, message: `is larger than ${maxFileBytes} bytes` }]);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof SignetError) throw error;
+    const code = (error as NodeJS.ErrnoException).code;
+    if (code === 'ENOENT' && mayBeAbsent) return undefined;
+    throw new ConfigError([{ path, message: code === 'ENOENT' ? 'does not exist' : `cannot be read: ${code}` }]);
+  }
+}
+
+/** Evaluates all sources against the table; pure. Throws a ConfigError. */
+export function evaluateConfig(input: ConfigInput, text: string | undefined, file: string | undefined): LoadedConfig {
+  const env = input.env ?? process.env;
+  const table = settings();
+  const named = listSettings(table);
+  const content = parseFile(text ?? '');
+  const faults: Fault[] = [...content.faults, ...unknownFlags(input, named)];
+  if (content.faults.length === 0) faults.push(...unknownFileKeys(table, content.values, [], content));
+
+  const place = placeOf(input.defaults, env);
+  const config: Record<string, unknown> = {};
+  const effective: Effective[] = [];
+  for (const entry of named) {
+    const source = findValue(entry, input, env, content, place);
+    effective.push({ path: entry.path, value: source.value, origin: source.origin });
+    const result = safeParse(entry.setting.schema, source.value);
+    if (result.success) {
+      if (result.data !== undefined) setAt(config, entry, result.data);
+      continue;
+    }
+    // Without a readable file nothing can be said about what it lacks.
+    if (source.value === undefined && content.faults.length > 0) continue;
+    for (const issue of result.error.issues) faults.push(...toFaults(entry, issue, source, content, file ?? fileToWrite(input.defaults)));
+  }
+  if (faults.length > 0) throw new ConfigError(faults);
+  return { config: deepFreeze(config) as Config, warnings: unknownVariables(env, named), file, effective };
+}
+
+interface Source {
+  readonly value: unknown;
+  readonly origin: string;
+  /** The variable or flag that gave the value. */
+  readonly from?: string;
+  /** The file gave the value. */
+  readonly inFile?: true;
+}
+
+function findValue(entry: NamedSetting, input: Omit<ConfigInput, 'defaults'>, env: Environment, content: FileValues, place: Place): Source {
+  const { path, keys, setting, variable, flag } = entry;
+  const override = input.overrides?.[path];
+  if (override !== undefined) return { value: override.value, origin: override.from, from: override.from };
+  const given = flag === undefined ? undefined : input.flags?.[flag];
+  if (given !== undefined) return { value: given, origin: `--${flag}`, from: `--${flag}` };
+  const inEnvironment = variable === undefined ? undefined : env[variable];
+  if (variable !== undefined && inEnvironment !== undefined) return { value: inEnvironment, origin: variable, from: variable };
+  const inFile = keys.reduce<unknown>((value, key) => (isMapping(value) ? value[key] : undefined), content.values);
+  if (!isUnset(inFile)) return { value: inFile, origin: `file line ${content.lineOf(keys)}`, inFile: true };
+  return { value: setting.defaultIn(place), origin: 'default' };
+}
+
+/** A key without a value (`node:`), or with YAML's null, is one that is not set. */
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === '' || value === 'null' || value === '~';
+}
+
+function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface Issue {
+  readonly code: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
+function toFaults(entry: NamedSetting, issue: Issue, source: Source, content: FileValues, file: string): Fault[] {
+  const paths = issue.code === 'unrecognized_keys' ? (issue.keys ?? []).map((key) => [...issue.path, key]) : [issue.path];
+  return paths.map((below) => {
+    const path = [...entry.keys, ...below];
+    const line = source.inFile ? content.lineOf(path) : undefined;
+    const message = source.value === undefined ? `is required; ${howToSet(entry, file)}` : issue.message;
+    return {
+      path: formatPath(path),
+      message,
+      ...(line === undefined ? {} : { line }),
+      ...(source.from === undefined ? {} : { from: source.from }),
+    };
+  });
+}
+
+function howToSet({ variable, flag }: NamedSetting, file: string): string {
+  return flag === undefined ? `set it in ${file}` : `set it in ${file}, with ${variable} or --${flag}`;
+}
+
+function unknownFileKeys(
+  table: Section,
+  values: Readonly<Record<string, unknown>>,
+  above: readonly string[],
+  content: FileValues,
+): Fault[] {
+  return Object.entries(values).flatMap(([key, value]): Fault[] => {
+    const path = [...above, key];
+    const entry = Object.hasOwn(table, key) ? table[key] : undefined;
+    const at = (message: string): Fault[] => {
+      const line = content.lineOf(path);
+      return [{ path: formatPath(path), message, ...(line === undefined ? {} : { line }) }];
+    };
+    if (entry === undefined) return at(unknownKeys([key], Object.keys(table)));
+    if (isSetting(entry) || isUnset(value)) return [];
+    return isMapping(value) ? unknownFileKeys(entry, value, path, content) : at(`must be a mapping of ${Object.keys(entry).join(', ')}`);
+  });
+}
+
+function unknownFlags(input: ConfigInput, named: readonly NamedSetting[]): Fault[] {
+  const known = named.flatMap(({ flag }) => flag ?? []);
+  const unknown = Object.keys(input.flags ?? {}).filter((flag) => !known.includes(flag));
+  return unknown.map((flag) => ({ path: `--${flag}`, message: unknownKeys([flag], known) }));
+}
+
+/** What Kubernetes sets in every pod for a Service named signet or signet-…; never ours. */
+const serviceLink = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_.*)?)$/;
+
+const prefix = 'SIGNET_';
+
+function unknownVariables(env: Environment, named: readonly NamedSetting[]): string[] {
+  const known = ['SIGNET_CONFIG', ...named.flatMap(({ variable }) => variable ?? [])];
+  return Object.keys(env)
+    .filter((name) => name.startsWith(prefix) && !known.includes(name) && !serviceLink.test(name))
+    .map((name) => {
+      const meant = closest(
+        name.slice(prefix.length),
+        known.map((variable) => variable.slice(prefix.length)),
+      );
+      return `${name} in the environment is no setting and has no effect${meant === undefined ? '' : `; did you mean ${prefix}${meant}?`}`;
+    });
+}
+
+function placeOf(mode: Mode, env: Environment): Place {
+  const uid = process.getuid?.() ?? 0;
+  return { mode, uid, directory: `${env['XDG_RUNTIME_DIR'] || '/tmp'}/signet-${uid}`, nodeName: env['NODE_NAME'] || undefined };
+}
+
+function setAt(config: Record<string, unknown>, { keys, setting }: NamedSetting, value: unknown): void {
+  const section = keys.slice(0, -1).reduce<Record<string, unknown>>((at, key) => (at[key] ??= {}) as Record<string, unknown>, config);
+  section[`${keys.at(-1)}${setting.suffix}`] = value;
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
+
+/** The effective configuration as flat fields of a log line. */
+export function configFields({ effective }: LoadedConfig): Fields {
+  return Object.fromEntries(
+    effective.map(({ path, value }) => [path, typeof value === 'object' ? JSON.stringify(value) : (value as string)]),
+  );
+}

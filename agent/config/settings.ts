@@ -1,0 +1,242 @@
+// The one table of settings: what exists, what it means, its type and default. Everything else follows from it: the Config
+// type, the reading of file, environment and flags, docs/configuration.md and the JSON Schema.
+// A function, so that nothing is built before a command needs it.
+
+import type { HostPort, Kind } from './kinds.js';
+import {
+  absolutePath,
+  boolean,
+  choice,
+  duration,
+  fileMode,
+  group,
+  hostPort,
+  integer,
+  labels,
+  namespaces,
+  nodeName,
+  optional,
+  peerRules,
+  podSources,
+  rootSources,
+  size,
+  socketPath,
+  trustDomain,
+  upstreams,
+} from './kinds.js';
+
+export type Mode = 'agent' | 'dev';
+
+/** What defaults may depend on. */
+export interface Place {
+  readonly mode: Mode;
+  /** The directory of `dev`: ${XDG_RUNTIME_DIR:-/tmp}/signet-<uid>. */
+  readonly directory: string;
+  /** The uid that starts the process. */
+  readonly uid: number;
+  /** $NODE_NAME. */
+  readonly nodeName: string | undefined;
+}
+
+export interface Setting<V, Suffix extends string = ''> extends Kind<V, Suffix> {
+  /** What it means, for the reference page. */
+  readonly sentence: string;
+  /** The default as it would stand in the file; undefined when there is none. */
+  defaultIn(place: Place): unknown;
+}
+
+type Default = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>> | ((place: Place) => unknown) | undefined;
+
+function setting<V, Suffix extends string>(kind: Kind<V, Suffix>, sentence: string, value?: Default): Setting<V, Suffix> {
+  return { ...kind, sentence, defaultIn: (place) => (typeof value === 'function' ? value(place) : value) };
+}
+
+const inDevelopment =
+  (dev: (place: Place) => unknown, agent?: unknown): ((place: Place) => unknown) =>
+  (place) =>
+    place.mode === 'dev' ? dev(place) : agent;
+
+export type Settings = ReturnType<typeof settings>;
+
+export function settings() {
+  return {
+    trustDomain: setting(
+      trustDomain(),
+      'Trust domain: what follows spiffe:// in every identity.',
+      inDevelopment(() => 'example.org'),
+    ),
+    node: setting(
+      nodeName(),
+      'Name of this node as the pods have it in spec.nodeName; never the host name. In dev local when $NODE_NAME is not set.',
+      ({ mode, nodeName: name }) => name ?? (mode === 'dev' ? 'local' : undefined),
+    ),
+    identities: identities(),
+    pods: {
+      sources: setting(podSources(), 'Where the pods of this node come from. A file holds ordinary Pod manifests and is followed.'),
+      linger: setting(duration('0s', '1h'), 'How long an identity is kept after its last pod left.', '30s'),
+    },
+    upstreams: setting(
+      upstreams(),
+      'The CA that signs. built-in signs in this process, with the issuer of the given PEM files or one made on the first start.',
+      inDevelopment(() => [{ kind: 'built-in' }]),
+    ),
+    trustBundle: {
+      sources: setting(
+        rootSources(),
+        'Where the roots of the trust domain come from; the union counts. A file holds PEM and is followed; issuer means the roots of the built-in CA.',
+        [{ kind: 'issuer' }],
+      ),
+    },
+    certificate: {
+      lifetime: setting(duration('10s', '90d'), 'Lifetime asked for. The CA may give less.', '24h'),
+      keyType: setting(choice('ec-p256', 'ec-p384', 'rsa-2048', 'rsa-3072'), 'Type of the keys made for certificates.', 'ec-p256'),
+      concurrency: setting(integer(1, 256), 'How many requests to the CA run at once.', 8),
+      deadline: setting(duration('1s', '5m'), 'How long one request to the CA may take.', '10s'),
+    },
+    sds: sds(),
+    peers: setting(
+      peerRules(),
+      'Who may ask for which identities: the first rule that matches the process at the other end decides, no match means none. Followed after start.',
+      inDevelopment(
+        ({ uid }) => [
+          { host: { uid }, grant: 'node' },
+          { pod: {}, grant: 'own' },
+        ],
+        [{ pod: {}, grant: 'own' }],
+      ),
+    ),
+    http: {
+      address: setting(hostPort(), 'Where /livez, /readyz and /metrics are served.', '127.0.0.1:9470'),
+    },
+    admin: {
+      socket: {
+        path: setting(
+          socketPath(),
+          'The control socket of status and renew.',
+          inDevelopment(({ directory }) => `${directory}/admin/admin.sock`, '/run/signet/admin/admin.sock'),
+        ),
+      },
+      group: setting(optional(group()), 'A group whose members may use the control socket, beside root and the uid of the process.'),
+    },
+    state: {
+      directory: setting(
+        absolutePath(),
+        'What survives a restart, such as the issuer that the built-in CA made. Mode 0700.',
+        inDevelopment(({ directory }) => `${directory}/state`, '/run/signet/state'),
+      ),
+    },
+    log: {
+      level: setting(
+        choice('error', 'warn', 'info', 'debug'),
+        'What is logged. Can be changed while running, through the control socket.',
+        'info',
+      ),
+    },
+  };
+}
+
+function identities() {
+  return {
+    select: {
+      namespaces: setting(optional(namespaces()), 'Only pods of these namespaces get an identity. Followed after start.'),
+      excludeNamespaces: setting(namespaces(), 'Pods of these namespaces get none. Followed after start.', [
+        'kube-system',
+        'kube-public',
+        'kube-node-lease',
+      ]),
+      podLabels: setting(optional(labels()), 'Only pods with all of these labels get an identity. Followed after start.'),
+      hostNetwork: setting(
+        choice('include', 'exclude'),
+        'Whether pods on the host network get an identity. Followed after start.',
+        'include',
+      ),
+      ambient: setting(boolean(), 'Only pods of the Istio ambient mesh get an identity. Followed after start.', false),
+    },
+  };
+}
+
+function sds() {
+  return {
+    socket: {
+      path: setting(
+        socketPath(),
+        'The SDS socket.',
+        inDevelopment(({ directory }) => `${directory}/sds/sds.sock`, '/run/signet/sds/sds.sock'),
+      ),
+      mode: setting(fileMode(), 'Mode of the SDS socket. Who gets what is decided by peers, whoever can connect.', '0666'),
+      group: setting(optional(group()), 'Group of the SDS socket.'),
+      takeover: setting(boolean(), 'Whether a running agent of the same uid, trust domain and node may be replaced on its socket.', false),
+    },
+    hold: setting(
+      duration('0s', '30s'),
+      'How long a delta stream waits for a certificate that is being issued before it answers without.',
+      '3s',
+    ),
+    limits: {
+      connections: setting(integer(1, 65_536), 'Connections in all.', 8_192),
+      connectionsPerOwner: setting(integer(1, 65_536), 'Connections of one pod or uid.', 1_024),
+      streams: setting(integer(1, 1_000_000), 'Streams in all.', 60_000),
+      streamsPerOwner: setting(integer(1, 1_000_000), 'Streams of one pod or uid.', 20_000),
+      namesPerStream: setting(integer(1, 1_000_000), 'Names subscribed to on one stream.', 4_096),
+      namesPerOwner: setting(integer(1, 1_000_000), 'Names subscribed to by one pod or uid.', 60_000),
+      openBurst: setting(integer(1, 1_000_000), 'Streams that one pod or uid may open at once.', 12_000),
+      openRate: setting(integer(1, 1_000_000), 'Streams that one pod or uid may open per second, after the burst.', 1_000),
+      message: setting(size('1KiB', '64MiB'), 'Size of one request.', '1MiB'),
+      headerList: setting(size('1KiB', '1MiB'), 'Size of the headers of one call.', '16KiB'),
+      halfOpen: setting(duration('1s', '5m'), 'How long a connection may take until its HTTP/2 preface is there.', '10s'),
+      stalledWrite: setting(duration('1s', '1h'), 'How long a client may leave a response unread before its stream ends.', '120s'),
+      controlFrames: setting(
+        integer(10, 1_000_000),
+        'HTTP/2 control frames (reset, settings, ping, empty data, continuation) per second on one connection.',
+        1_000,
+      ),
+    },
+  };
+}
+
+type Simplify<T> = { readonly [K in keyof T]: T[K] } & {};
+
+type MayBeAbsent<T, K extends keyof T> = T[K] extends Setting<infer V, string> ? (undefined extends V ? K : never) : never;
+
+type TypedKey<K, S> = K extends string ? (S extends Setting<unknown, infer Suffix> ? `${K}${Suffix}` : K) : never;
+
+type TypedValue<S> = S extends Setting<infer V, string> ? DeepReadonly<Exclude<V, undefined>> : Typed<S>;
+
+type DeepReadonly<V> = V extends string | number | boolean | HostPort ? V : { readonly [K in keyof V]: DeepReadonly<V[K]> };
+
+/** The values of a table: settings become their values, keys with a unit get it as suffix, optional ones may be absent. */
+export type Typed<T> = Simplify<
+  { [K in keyof T as K extends MayBeAbsent<T, K> ? never : TypedKey<K, T[K]>]: TypedValue<T[K]> } & {
+    [K in keyof T as K extends MayBeAbsent<T, K> ? TypedKey<K, T[K]> : never]?: TypedValue<T[K]>;
+  }
+>;
+
+/** A setting with its place in the table and the names that follow from it. */
+export interface NamedSetting {
+  readonly path: string;
+  readonly keys: readonly string[];
+  readonly setting: Setting<unknown, string>;
+  /** SIGNET_ and the path in upper snake; undefined for lists and mappings, which stand in the file only. */
+  readonly variable: string | undefined;
+  /** The path in kebab, without dashes in front; undefined as above. */
+  readonly flag: string | undefined;
+}
+
+export interface Section {
+  readonly [key: string]: Section | Setting<unknown, string>;
+}
+
+export function isSetting(entry: Section | Setting<unknown, string>): entry is Setting<unknown, string> {
+  return 'schema' in entry && 'sentence' in entry;
+}
+
+/** The table as a list, in its order. */
+export function listSettings(table: Section = settings(), above: readonly string[] = []): NamedSetting[] {
+  return Object.entries(table).flatMap(([key, entry]) => {
+    const keys = [...above, key];
+    if (!isSetting(entry)) return listSettings(entry, keys);
+    const words = keys.flatMap((part) => part.split(/(?=[A-Z])/)).map((word) => word.toLowerCase());
+    const variable = entry.fileOnly ? undefined : `SIGNET_${words.join('_').toUpperCase()}`;
+    return [{ path: keys.join('.'), keys, setting: entry, variable, flag: entry.fileOnly ? undefined : words.join('-') }];
+  });
+}
