@@ -1,17 +1,18 @@
-// `npm run build`: everything that is shipped, in dist/: the launcher signet.cjs, the bundle signet-main.cjs, koffi's native
-// binary, the third-party notices and the code cache. Needs nothing of node_modules at run time, and holds no path of the
-// machine that built it. Two builds of one tree give the same bytes, except for the code cache, which only saves time.
+// `npm run build`: everything that is shipped, in dist/ or the directory of the argument: the launcher signet.cjs, the bundle
+// signet-main.cjs, koffi's native binary, the third-party notices and the code cache. It needs nothing of node_modules at
+// run time and holds no path of the machine that built it. Two builds of one tree give the same bytes, except for the code
+// cache, which only saves time.
 
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { recordCodeCaches } from './code-cache.mjs';
 import { formatNotices, packagesInBundle } from './notices.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const dist = join(root, 'dist');
+const dist = resolve(process.argv[2] ?? join(root, 'dist'));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /**
@@ -42,7 +43,7 @@ for (const name of ['signet.cjs', 'signet-main.cjs', 'koffi.node', 'THIRD-PARTY-
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: ['agent/cli.ts'],
-  outfile: 'dist/signet-main.cjs',
+  outfile: join(dist, 'signet-main.cjs'),
   bundle: true,
   minify: true,
   platform: 'node',
@@ -59,4 +60,4 @@ chmodSync(join(dist, 'koffi.node'), 0o644);
 copyFileSync(join(root, 'packaging/loader.cjs'), join(dist, 'signet.cjs'));
 chmodSync(join(dist, 'signet.cjs'), 0o755);
 writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), formatNotices(root, packagesInBundle(metafile)));
-for (const fault of recordCodeCaches()) console.warn(fault);
+for (const fault of recordCodeCaches(dist)) console.warn(fault);

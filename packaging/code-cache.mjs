@@ -1,5 +1,5 @@
-// Records the V8 code cache of dist/signet.cjs for the Node that runs this file: once for a bare start, once for the flags
-// of launch.env. Called by the build; an image calls it again with its own Node: `node packaging/code-cache.mjs`.
+// Records the V8 code cache of a built signet.cjs for the Node that runs this file: once for a bare start, once for the
+// flags of launch.env. Called by the build; an image calls it again with its own Node: `node packaging/code-cache.mjs`.
 // The cache is taken from a `signet dev` that listens, so that it holds the functions a start really needs.
 // Start time only: a cache that cannot be recorded is reported, and the program runs without it.
 
@@ -12,37 +12,38 @@ import { fileURLToPath } from 'node:url';
 
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
-const launcher = join(root, 'dist/signet.cjs');
 
 /** The variables of packaging/launch.env. */
 export function launchEnv() {
-  const lines = readFileSync(join(root, 'packaging/launch.env'), 'utf8').split('\n');
-  return Object.fromEntries(lines.filter((line) => /^[A-Z]/.test(line)).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]));
+  const lines = readFileSync(join(root, 'packaging/launch.env'), 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm);
+  return Object.fromEntries(Array.from(lines, ([, name, value]) => [name, value]));
 }
 
-/** Records and verifies both caches; returns what could not be done, empty when all is well. */
-export function recordCodeCaches() {
+/** Records and verifies both caches of the launcher in `dist`; returns what could not be done, empty when all is well. */
+export function recordCodeCaches(dist) {
   const { NODE_OPTIONS: _, ...env } = process.env;
   const starts = { 'a bare start': {}, 'launch.env': launchEnv() };
   return Object.entries(starts).flatMap(([what, extra]) => {
     for (const step of ['record', 'verify']) {
-      const child = spawnSync(process.execPath, [self, step], { env: { ...env, ...extra }, encoding: 'utf8', timeout: 30_000 });
+      const options = { env: { ...env, ...extra }, encoding: 'utf8', timeout: 30_000 };
+      const child = spawnSync(process.execPath, [self, step, join(dist, 'signet.cjs')], options);
       if (child.status !== 0) return [`code cache for ${what}: cannot ${step}: ${child.error?.message ?? child.stderr.trim()}`];
     }
     return [];
   });
 }
 
-function load(...argv) {
-  process.argv.splice(1, Infinity, launcher, ...argv);
+/** Runs the launcher in this process, as if it had been started with the arguments. */
+function load(launcher, ...args) {
+  process.argv.splice(1, Infinity, launcher, ...args);
   return createRequire(self)(launcher);
 }
 
-function record() {
+function record(launcher) {
   const runtime = mkdtempSync(join(tmpdir(), 'signet-code-cache-'));
   process.on('exit', () => rmSync(runtime, { recursive: true, force: true }));
   process.env.XDG_RUNTIME_DIR = runtime;
-  const { script, cacheFile } = load('dev', '--pods', join(root, 'docs/examples/pods.yaml'));
+  const { script, cacheFile } = load(launcher, 'dev', '--pods', join(root, 'docs/examples/pods.yaml'), '--http-address', '127.0.0.1:0');
   const socket = join(runtime, `signet-${process.getuid()}`, 'sds/sds.sock');
   const poll = setInterval(() => {
     if (!existsSync(socket)) return;
@@ -53,16 +54,17 @@ function record() {
   }, 20);
 }
 
-function verify() {
-  const { script } = load('version');
+function verify(launcher) {
+  const { script } = load(launcher, 'version');
   if (script.cachedDataRejected !== false) throw new Error('V8 refuses the cache it has just written');
 }
 
 if (process.argv[1] === self) {
-  if (process.argv[2] === 'record') record();
-  else if (process.argv[2] === 'verify') verify();
+  const [step, launcher] = process.argv.slice(2);
+  if (step === 'record') record(launcher);
+  else if (step === 'verify') verify(launcher);
   else {
-    const faults = recordCodeCaches();
+    const faults = recordCodeCaches(step ?? join(root, 'dist'));
     for (const fault of faults) console.error(fault);
     if (faults.length > 0) process.exitCode = 1;
   }

@@ -29,7 +29,9 @@ const layers = {
       }
       if (module === own) return undefined;
       if (layerOf(module) === -1) return `${module} has no layer: give it one in .oxlintrc.json`;
-      return layerOf(module) < layerOf(own) ? undefined : `${own} may not import ${module}: imports point down, and neighbours are strangers`;
+      return layerOf(module) < layerOf(own)
+        ? undefined
+        : `${own} may not import ${module}: imports point down, and neighbours are strangers`;
     };
     const check = (node) => {
       const specifier = node.source?.value;

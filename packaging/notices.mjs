@@ -28,7 +28,9 @@ function licenseTexts(folder) {
       .filter((name) => licenseFile.test(name))
       .sort()
       .map((name) => {
-        const text = readFileSync(join(folder, inner, name), 'utf8').replaceAll('\r\n', '\n').trim();
+        const text = readFileSync(join(folder, inner, name), 'utf8')
+          .replaceAll('\r\n', '\n')
+          .trim();
         return inner === '.' ? text : `(part of the binary: ${inner})\n\n${text}`;
       }),
   );

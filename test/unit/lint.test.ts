@@ -47,7 +47,10 @@ const expected = new Map(
 
 t.test('each fixture breaks the rule that it names, and no other', (t) => {
   const oxlint = resolve('node_modules/.bin/oxlint');
-  const { stdout, status } = spawnSync(oxlint, ['--type-aware', '--format=json', '--deny-warnings', 'agent'], { cwd: directory, encoding: 'utf8' });
+  const { stdout, status } = spawnSync(oxlint, ['--type-aware', '--format=json', '--deny-warnings', 'agent'], {
+    cwd: directory,
+    encoding: 'utf8',
+  });
   t.equal(status, 1);
   const found = new Map<string, Set<string>>();
   for (const { filename, code } of (JSON.parse(stdout) as Report).diagnostics) {
