@@ -15,6 +15,8 @@ export interface Pod {
   readonly hostNetwork: boolean;
   /** A mirror of a static pod: it has no identity (its service account is never mounted). */
   readonly mirror: boolean;
+  /** Its label, or else its namespace's, takes it into Istio's ambient mesh. Default false. */
+  readonly ambient?: boolean;
 }
 
 export interface PodView {

@@ -33,9 +33,10 @@ export interface FollowedFile {
 // exists; reading every few seconds finds all of it.
 const pollMs = 5_000;
 
-// Many writers truncate and then write, and editors move the old file away before the new one is in place. Content that is
-// suddenly empty, gone or unreadable is therefore read again after this pause before anybody is told. Any other half-written
-// state is delivered as it is: a receiver that cannot use it keeps what it had, and the rest of the write is the next event.
+// Many writers create or truncate and then write, and editors move the old file away before the new one is in place. A file
+// that is empty, or after content gone or unreadable, is therefore read again after this pause before anybody is told. Any
+// other half-written state is delivered as it is: a receiver that cannot use it keeps what it had, and the rest of the write
+// is the next event.
 const confirmMs = 250;
 
 /**
@@ -63,7 +64,7 @@ export function followFile(options: FollowedFileOptions, onContent: (content: Fi
             doubtedAt = undefined;
             // It may be a private key, and nobody else will wipe this copy.
             if (Buffer.isBuffer(content)) content.fill(0);
-          } else if (read.lost && !delivered.lost && now - (doubtedAt ?? now) < confirmMs) {
+          } else if (read.lost && (Buffer.isBuffer(content) || !delivered.lost) && now - (doubtedAt ?? now) < confirmMs) {
             doubtedAt ??= now;
           } else {
             doubtedAt = undefined;

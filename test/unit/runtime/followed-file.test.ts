@@ -150,6 +150,18 @@ t.test('an empty or missing file is believed only when it stands', async (t) => 
   t.same(file.got, ['one', 'two', '', 'notFound: file does not exist'], 'nothing is lost any more: told at once');
 });
 
+t.test('a file that is created empty is not believed before its content had time to come', async (t) => {
+  const path = join(t.testdir({}), 'file');
+  const file = follow(t, path);
+  await file.waits;
+  const created = file.waiting(250);
+  writeFileSync(path, '');
+  await created;
+  writeFileSync(path, 'one');
+  await file.until(2);
+  t.same(file.got, ['notFound: file does not exist', 'one']);
+});
+
 t.test('an error is told once per change, and content that returns after it is told again', async (t) => {
   const directory = t.testdir({ file: '12345678' });
   const path = join(directory, 'file');

@@ -1,0 +1,251 @@
+// The identities of this node and why: pods of all sources, merged by UID, through the selection to SPIFFE IDs.
+// Called by agent.ts; the cache, the peer policy and SDS read it. It runs its sources.
+// Promises: an identity is there in the tick in which its first pod is seen; it ends only when pods were seen to leave, never
+// because a source fails; a pod that comes back within the linger finds the same entry.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { SpiffeId } from '../identity/spiffe-id.js';
+import { createSpiffeId, isNamespace, isServiceAccount, parseSpiffeId } from '../identity/spiffe-id.js';
+import type { Metrics } from '../metrics.js';
+import { SignetError } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import type { Reason } from '../runtime/reasons.js';
+import type { Clock } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedValue } from '../runtime/watched.js';
+import type { Pod, PodSource, PodView } from './pod.js';
+import type { Selection } from './selection.js';
+import { whyLeftOut } from './selection.js';
+
+/** One identity of this node. The object stays the same as long as nothing in it changes. */
+export interface NodeIdentity {
+  readonly id: SpiffeId;
+  /** UIDs of its pods, sorted; empty while it lingers. */
+  readonly pods: readonly string[];
+  /** Wall clock when its first pod was seen, in ms. */
+  readonly since: number;
+}
+
+export interface IdentityIndex {
+  /** By URI. A new map only when something in it changed. */
+  readonly identities: Watched<ReadonlyMap<string, NodeIdentity>>;
+  /** Pods that are not Succeeded or Failed, by UID, those without an identity included. */
+  readonly pods: Watched<ReadonlyMap<string, Pod>>;
+  /** Why the view of the pods is missing or old; undefined while all sources work. */
+  readonly reason: Watched<Reason | undefined>;
+  /** The identity of a pod; undefined when it is unknown, left out, or has none. */
+  idOf(uid: string): SpiffeId | undefined;
+  /** Why a name is not among the identities; says nothing useful of one that is. */
+  explain(uri: string): Reason;
+  /** Runs the sources and follows them and the selection until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export interface IdentityIndexOptions {
+  /** Where two sources know the same UID, the earlier one in the list counts. */
+  readonly sources: readonly PodSource[];
+  readonly trustDomain: string;
+  readonly select: Watched<Selection>;
+  /** How long an identity stays after its last pod left, in ms. Default 30 s. */
+  readonly lingerMs?: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+// A source that suddenly has no pod at all is more often one that restarts or a file that is being written than a node that
+// was emptied. With more than one pod before, none is believed only after this time; single pods leave at once.
+const confirmEmptyMs = 5_000;
+
+interface Entry {
+  identity: NodeIdentity;
+  /** When the linger is over, by the monotonic clock; undefined while it has pods. */
+  endsAt: number | undefined;
+}
+
+interface Followed {
+  readonly source: PodSource;
+  /** The newest view that is not in doubt. */
+  view: PodView;
+  emptySince: number | undefined;
+}
+
+export function createIdentityIndex(options: IdentityIndexOptions): IdentityIndex {
+  const { trustDomain, select, clock, log, metrics, lingerMs = 30_000 } = options;
+  const followed: readonly Followed[] = options.sources.map((source) => ({ source, view: source.view.value, emptySince: undefined }));
+  const entries = new Map<string, Entry>();
+  const identities = new WatchedValue<ReadonlyMap<string, NodeIdentity>>(new Map());
+  const pods = new WatchedValue<ReadonlyMap<string, Pod>>(new Map(), isDeepStrictEqual);
+  const reason = new WatchedValue<Reason | undefined>({ code: 'pods-unread', detail: '' }, isDeepStrictEqual);
+  let named = nameIdentities([], trustDomain, select.value);
+  let alarm = { cancel: (): void => {} };
+
+  /** Brings all that is published in line with views, selection and time. The only writer of the state above. */
+  const update = (): void => {
+    const now = clock.monotonic();
+    const confirmAt = followed.map((each) => takeView(each, now, log));
+    const current = mergeViews(followed);
+    const before = named;
+    named = nameIdentities(current.values(), trustDomain, select.value);
+    for (const [uid, pod] of named.invalid) if (!before.invalid.has(uid)) warnInvalid(pod, log);
+    endEntries(entries, named.podsByUri, now, lingerMs);
+    startEntries(entries, named.podsByUri, clock.now());
+
+    metrics.pods.set(current.size);
+    pods.set(current);
+    reason.set(followed.find(({ view }) => view.reason !== undefined)?.view.reason);
+    const next = new Map([...entries].map(([uri, { identity }]) => [uri, identity]));
+    if (!hasSameValues(identities.value, next)) {
+      logChange(identities.value, next, log);
+      identities.set(next);
+    }
+
+    alarm.cancel();
+    const dueAt = Math.min(...confirmAt, ...[...entries.values()].map(({ endsAt }) => endsAt ?? Infinity));
+    if (dueAt !== Infinity) alarm = clock.alarm(dueAt - now, update);
+  };
+
+  return {
+    identities,
+    pods,
+    reason,
+    idOf: (uid) => named.idByUid.get(uid),
+    explain(uri) {
+      const foreign = whyForeign(uri, trustDomain);
+      if (foreign !== undefined) return foreign;
+      const unread = followed.every(({ view }) => !view.complete) ? reason.value : undefined;
+      const old = reason.value === undefined ? '' : `as of the last good view of the pods: ${reason.value.code}`;
+      return unread ?? named.leftOut.get(uri) ?? { code: 'not-on-node', detail: old };
+    },
+    async run(signal) {
+      for (const { source } of followed) source.view.subscribe(update, signal);
+      select.subscribe(update, signal);
+      try {
+        await Promise.all(followed.map(({ source }) => source.run(signal)));
+      } finally {
+        alarm.cancel();
+      }
+    },
+  };
+}
+
+/** Takes over the newest view of a source, unless that is in doubt; then returns when the doubt ends, else Infinity. */
+function takeView(followed: Followed, now: number, log: Logger): number {
+  const next = followed.source.view.value;
+  if (next.pods.size > 0 || followed.view.pods.size < 2) {
+    followed.emptySince = undefined;
+  } else {
+    if (followed.emptySince === undefined) log.warn('all pods are gone at once, waiting to be sure', { source: followed.source.name });
+    followed.emptySince ??= now;
+    const confirmAt = followed.emptySince + confirmEmptyMs;
+    if (now < confirmAt) return confirmAt;
+    followed.emptySince = undefined;
+  }
+  followed.view = next;
+  return Infinity;
+}
+
+function mergeViews(followed: readonly Followed[]): ReadonlyMap<string, Pod> {
+  const merged = new Map<string, Pod>();
+  for (const { view } of followed) for (const [uid, pod] of view.pods) if (!merged.has(uid)) merged.set(uid, pod);
+  // After the merge: the source that counts may know that a pod is over which a later one still lists.
+  for (const [uid, { phase }] of merged) if (phase === 'Succeeded' || phase === 'Failed') merged.delete(uid);
+  return merged;
+}
+
+interface Naming {
+  readonly idByUid: ReadonlyMap<string, SpiffeId>;
+  /** The UIDs are sorted. */
+  readonly podsByUri: ReadonlyMap<string, { readonly id: SpiffeId; readonly uids: readonly string[] }>;
+  /** Why pods with these names give no identity. */
+  readonly leftOut: ReadonlyMap<string, Reason>;
+  /** Pods whose namespace or service account cannot stand in a SPIFFE ID. */
+  readonly invalid: ReadonlyMap<string, Pod>;
+}
+
+/** Pure: which pod has which identity, and why others have none. */
+function nameIdentities(pods: Iterable<Pod>, trustDomain: string, selection: Selection): Naming {
+  const idByUid = new Map<string, SpiffeId>();
+  const podsByUri = new Map<string, { readonly id: SpiffeId; readonly uids: string[] }>();
+  const leftOut = new Map<string, Reason>();
+  const invalid = new Map<string, Pod>();
+  for (const pod of pods) {
+    if (!isNamespace(pod.namespace) || !isServiceAccount(pod.serviceAccount)) {
+      invalid.set(pod.uid, pod);
+      continue;
+    }
+    const id = createSpiffeId(trustDomain, pod.namespace, pod.serviceAccount);
+    const why = whyNoIdentity(pod, selection);
+    if (why !== undefined) {
+      leftOut.set(id.uri, why);
+      continue;
+    }
+    idByUid.set(pod.uid, id);
+    const named = podsByUri.get(id.uri);
+    if (named === undefined) podsByUri.set(id.uri, { id, uids: [pod.uid] });
+    else named.uids.push(pod.uid);
+  }
+  for (const { uids } of podsByUri.values()) uids.sort();
+  return { idByUid, podsByUri, leftOut, invalid };
+}
+
+function whyNoIdentity(pod: Pod, selection: Selection): Reason | undefined {
+  if (pod.mirror) return { code: 'not-on-node', detail: `${pod.name} is a static pod, which has no service account` };
+  const why = whyLeftOut(pod, selection);
+  return why === undefined ? undefined : { code: 'not-selected', detail: why };
+}
+
+/** Pods that left start the linger of their identity; one whose linger is over ends. */
+function endEntries(entries: Map<string, Entry>, current: Naming['podsByUri'], now: number, lingerMs: number): void {
+  for (const [uri, entry] of entries) {
+    if (current.has(uri)) continue;
+    entry.endsAt ??= now + lingerMs;
+    if (entry.endsAt <= now) entries.delete(uri);
+    else if (entry.identity.pods.length > 0) entry.identity = { ...entry.identity, pods: [] };
+  }
+}
+
+function startEntries(entries: Map<string, Entry>, current: Naming['podsByUri'], since: number): void {
+  for (const [uri, { id, uids }] of current) {
+    const entry = entries.get(uri);
+    if (entry === undefined) {
+      entries.set(uri, { identity: { id, pods: uids, since }, endsAt: undefined });
+      continue;
+    }
+    entry.endsAt = undefined;
+    if (!isDeepStrictEqual(entry.identity.pods, uids)) entry.identity = { ...entry.identity, pods: uids };
+  }
+}
+
+function hasSameValues<K, V>(a: ReadonlyMap<K, V>, b: ReadonlyMap<K, V>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of b) if (a.get(key) !== value) return false;
+  return true;
+}
+
+function logChange(before: ReadonlyMap<string, NodeIdentity>, after: ReadonlyMap<string, NodeIdentity>, log: Logger): void {
+  const started = [...after.keys()].filter((uri) => !before.has(uri));
+  const ended = [...before.keys()].filter((uri) => !after.has(uri));
+  for (const id of started) log.debug('identity started', { id });
+  for (const id of ended) log.debug('identity ended', { id });
+  if (started.length + ended.length === 0) return;
+  log.info('identities of this node changed', { identities: after.size, started: started.length, ended: ended.length });
+}
+
+function warnInvalid(pod: Pod, log: Logger): void {
+  log.warn('a pod gets no identity: its namespace or service account is not a valid name', {
+    pod: pod.uid,
+    namespace: pod.namespace,
+    serviceAccount: pod.serviceAccount,
+  });
+}
+
+function whyForeign(uri: string, trustDomain: string): Reason | undefined {
+  try {
+    const id = parseSpiffeId(uri);
+    return id.trustDomain === trustDomain ? undefined : { code: 'trust-domain-foreign', detail: id.trustDomain };
+  } catch (error) {
+    if (!(error instanceof SignetError)) throw error;
+    return { code: 'name-invalid', detail: error.message };
+  }
+}

@@ -1,0 +1,94 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createFileSource } from '../../../agent/pods/file-source.js';
+import { parseManifests } from '../../../agent/pods/manifest.js';
+import { createFakeClock, until } from '../../fixtures/clock.js';
+import { createRecordingLogger } from '../../fixtures/log.js';
+import { createTestMetrics } from '../../fixtures/metrics.js';
+
+const pod = (name: string): string => `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, uid: uid-${name}}\n`;
+
+function start(test: Pick<typeof t, 'teardown'>, path: string) {
+  const clock = createFakeClock();
+  const log = createRecordingLogger();
+  const { metrics, read } = createTestMetrics();
+  const source = createFileSource({ path, node: 'node-a', clock, log, metrics });
+  const stop = new AbortController();
+  const ended = source.run(stop.signal);
+  test.teardown(async () => {
+    stop.abort();
+    await ended;
+  });
+  return {
+    clock,
+    log,
+    read,
+    source,
+    uids: (): string[] => [...source.view.value.pods.keys()],
+    /** Until the reason has this code. */
+    reason: (code: string | undefined) => until(() => source.view.value.reason?.code === code, `reason ${code}`),
+  };
+}
+
+t.test('a file with a fault or a missing file keeps the last good view and says what is wrong', async (t) => {
+  const path = join(t.testdir({ 'pods.yaml': pod('a') }), 'pods.yaml');
+  const { source, uids, reason, log, read, clock } = start(t, path);
+  t.equal(source.name, 'file');
+  t.same(source.view.value, { pods: new Map(), complete: false, reason: { code: 'pods-unread', detail: path } });
+  await reason(undefined);
+  t.match(source.view.value, { complete: true });
+  t.same(uids(), ['uid-a']);
+  t.equal(await read('signet_pod_source_up', { source: 'file' }), 1);
+
+  writeFileSync(path, `${pod('a')}---\nkind: Pod\n\tx: 1\n`);
+  await reason('pods-file-invalid');
+  t.equal(source.view.value.reason?.detail, 'document 2, line 6: Tabs are not allowed as indentation');
+  t.same(uids(), ['uid-a']);
+  t.equal(source.view.value.complete, true);
+  t.match(log.lines.at(-1), { level: 'warn', fields: { path, document: 2, line: 6, reason: 'pods-file-invalid' } });
+  t.equal(await read('signet_pod_source_up', { source: 'file' }), 0);
+  t.equal(await read('signet_reloads_total', { file: 'pods', result: 'invalid' }), 1);
+
+  writeFileSync(path, `${pod('a')}---\n${pod('b')}`);
+  await reason(undefined);
+  t.same(uids(), ['uid-a', 'uid-b']);
+
+  rmSync(path);
+  while (source.view.value.reason === undefined) await clock.advance(250);
+  t.same(source.view.value.reason, { code: 'pods-file-missing', detail: `${path}: file does not exist` });
+  t.same(uids(), ['uid-a', 'uid-b']);
+  t.equal(await read('signet_pod_source_errors_total', { source: 'file' }), 2);
+});
+
+t.test('started with a broken or missing file, the view is not complete until the file is good', async (t) => {
+  const path = join(t.testdir({}), 'pods.yaml');
+  const { source, uids, reason } = start(t, path);
+  await reason('pods-file-missing');
+  t.equal(source.view.value.complete, false);
+  writeFileSync(path, 'kind: Pod\n');
+  await reason('pods-file-invalid');
+  t.equal(source.view.value.complete, false);
+  writeFileSync(path, pod('a'));
+  await reason(undefined);
+  t.equal(source.view.value.complete, true);
+  t.same(uids(), ['uid-a']);
+});
+
+t.test('kinds that are not pods are told in the log', async (t) => {
+  const path = join(t.testdir({ 'pods.yaml': 'apiVersion: apps/v1\nkind: Deployment\n' }), 'pods.yaml');
+  const { reason, log } = start(t, path);
+  await reason(undefined);
+  t.match(log.lines.at(-1), { level: 'info', message: 'read the pods file', fields: { pods: 0, otherKinds: ['Deployment'] } });
+});
+
+t.test('the example file holds three service accounts', async (t) => {
+  const { pods, otherKinds } = parseManifests(readFileSync('docs/examples/pods.yaml'), { node: 'node-a' });
+  t.same([...pods.values()].map(({ namespace, serviceAccount, phase }) => [namespace, serviceAccount, phase]), [
+    ['shop', 'checkout', 'Running'],
+    ['shop', 'cart', 'Running'],
+    ['shop', 'cart', 'Running'],
+    ['shop', 'payments', 'Pending'],
+  ]);
+  t.same(otherKinds, []);
+});
