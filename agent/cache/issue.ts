@@ -1,0 +1,90 @@
+// One attempt at a certificate: a new key, a CSR, the call to the CA within its deadline, the checks of the answer.
+// Used by the cache alone. Promises: no key outlives its attempt except in the SVID; a call that ignores its abort is left
+// behind, and there are never more than a bounded number of those.
+
+import type { CaClient, CaRequest } from '../ca/ca-client.js';
+import { acceptAnswer } from '../ca/ca-client.js';
+import type { SpiffeId } from '../identity/spiffe-id.js';
+import type { Metrics } from '../metrics.js';
+import { SignetError, kindOf, reasonOf } from '../runtime/errors.js';
+import type { Clock } from '../runtime/time.js';
+import { withDeadline } from '../runtime/time.js';
+import type { KeyType, PrivateKey } from '../x509/csr.js';
+import { createCsr, generateKey } from '../x509/csr.js';
+import type { Svid } from '../x509/svid.js';
+
+export interface IssueOptions {
+  readonly ca: CaClient;
+  readonly keyType: KeyType;
+  /** Lifetime that is asked for; what the CA gives counts. */
+  readonly lifetimeMs: number;
+  /** For one call to the CA. */
+  readonly deadlineMs: number;
+  /** How many calls that did not end at their deadline may be under way before new ones are refused. */
+  readonly maxAbandoned: number;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+/** Rejects with the error of the step that failed, or `cancelled` when the signal aborts. The SVID belongs to the caller. */
+export type Issue = (id: SpiffeId, signal: AbortSignal) => Promise<Svid>;
+
+export function createIssue(options: IssueOptions): Issue {
+  const { ca, clock, metrics, lifetimeMs } = options;
+  const call = createBoundedCall(options);
+  metrics.requestedLifetime.set(lifetimeMs / 1_000);
+
+  const accept = (answer: readonly Buffer[], id: SpiffeId, key: PrivateKey): Svid => {
+    const roots = ca.roots.value;
+    if (roots.length === 0) {
+      throw new SignetError('unavailable', 'no root is known that the answer may chain to', { reason: 'bundle-missing' });
+    }
+    try {
+      return acceptAnswer(answer, { id, key, roots, now: clock.now() });
+    } catch (error) {
+      metrics.answersRefused.inc({ reason: reasonOf(error) ?? 'pem-invalid' });
+      throw error;
+    }
+  };
+
+  return async (id, signal) => {
+    const key = await generateKey(options.keyType);
+    try {
+      const csr = await createCsr(key, id, ca.subject);
+      const svid = accept(await call({ id, csr, lifetimeMs }, signal), id, key);
+      metrics.issues.inc({ result: 'ok' });
+      metrics.issuedLifetime.set((svid.notAfter - svid.receivedAt) / 1_000);
+      metrics.clockDifference.set(Math.max(0, svid.notBefore - svid.receivedAt) / 1_000);
+      return svid;
+    } catch (error) {
+      metrics.issues.inc({ result: kindOf(error) });
+      throw error;
+    } finally {
+      // The SVID has its own copy.
+      key.wipe();
+    }
+  };
+}
+
+function createBoundedCall({ ca, clock, metrics, deadlineMs, maxAbandoned }: IssueOptions) {
+  const underWay = new Set<AbortSignal>();
+  const abandoned = (): number => [...underWay].filter((signal) => signal.aborted).length;
+  return async (request: CaRequest, signal: AbortSignal): Promise<readonly Buffer[]> => {
+    if (abandoned() >= maxAbandoned) {
+      throw new SignetError('exhausted', 'too many calls to the ca did not end at their deadline', { reason: 'ca-deadline' });
+    }
+    const startedAt = clock.monotonic();
+    try {
+      return await withDeadline(clock, deadlineMs, 'the call to the ca', signal, async (inner) => {
+        underWay.add(inner);
+        try {
+          return await ca.request(request, inner);
+        } finally {
+          underWay.delete(inner);
+        }
+      });
+    } finally {
+      metrics.issueSeconds.observe((clock.monotonic() - startedAt) / 1_000);
+    }
+  };
+}

@@ -1,0 +1,92 @@
+// When an SVID is renewed, in what order requests go to the CA, and how late a retry may be. Pure; called by the cache.
+// Due times are instants of the wall clock, so that a suspended machine or a corrected clock cannot stretch them.
+
+import { backoff } from '../runtime/time.js';
+
+/** What the schedule needs to know of an SVID. Its life runs from the moment we received it to the first notAfter of its chain. */
+export interface Lifetime {
+  readonly receivedAt: number;
+  /** Earliest notAfter of the chain: from then on peers refuse it (RFC 5280 §6.1.3 checks each certificate). */
+  readonly expiresAt: number;
+  /** SHA-256 of the leaf in hex: the jitter is drawn from it, so a certificate keeps its due time over restarts. */
+  readonly fingerprint: string;
+}
+
+/** The wall clock is looked at this often at least. */
+export const lookEveryMs = 30_000;
+
+/** The wall clock and the monotonic clock differ by more than this between two looks: the wall clock stepped or the machine slept. */
+export const clockStepMs = 60_000;
+
+/** An identity is asked for again no sooner after success than this, however short the CA makes its certificates. */
+const minIntervalMs = 2_000;
+
+/** Identities whose first pod is younger than this retry fast: a CA often learns of a new pod a moment after the node does. */
+const youngMs = 60_000;
+
+/** Somebody who waits cuts a back-off, but never below this. */
+const minRetryMs = 1_000;
+
+export function lifeMs({ receivedAt, expiresAt }: Lifetime): number {
+  return Math.max(0, expiresAt - receivedAt);
+}
+
+/** How long before its end a certificate of that life is tried a last time: a tenth of it, at most 5 min. */
+function marginMs(life: number): number {
+  return Math.min(life / 10, 5 * 60_000);
+}
+
+/**
+ * The renewal is due after 35 % to 45 % of the life: before half, when clients such as ztunnel come back for a new one,
+ * and spread, so that certificates issued together are not renewed together.
+ */
+export function renewAt(lifetime: Lifetime): number {
+  const draw = Number.parseInt(lifetime.fingerprint.slice(0, 8), 16) / 2 ** 32;
+  return lifetime.receivedAt + Math.max(minIntervalMs, lifeMs(lifetime) * (0.35 + draw / 10));
+}
+
+/** Whether a renewal is late by more than a tenth of the life. */
+export function isOverdue(lifetime: Lifetime, now: number): boolean {
+  return now > renewAt(lifetime) + lifeMs(lifetime) / 10;
+}
+
+/** From most to least urgent. */
+export const priorities = ['waited-for', 'new', 'near-expiry', 'routine'] as const;
+export type Priority = (typeof priorities)[number];
+
+/** `served` is the certificate that is valid now; without one every handshake of the identity fails. */
+export function priorityOf(waitedFor: boolean, served: Lifetime | undefined, now: number): Priority {
+  if (waitedFor) return 'waited-for';
+  if (served === undefined) return 'new';
+  return served.expiresAt - now < lifeMs(served) / 4 ? 'near-expiry' : 'routine';
+}
+
+export interface Failure {
+  /** Failed attempts in a row, this one included. */
+  readonly failures: number;
+  /** When the first pod of the identity was seen. */
+  readonly since: number;
+  /** The certificate that is kept meanwhile. */
+  readonly served: Lifetime | undefined;
+  /** The lifetime that is asked for: what lives shorter is retried faster. */
+  readonly lifetimeMs: number;
+}
+
+/**
+ * When to try again after a failure: 0.2 s doubling to 5 s while the identity is young, else 1 s doubling to 60 s, with
+ * jitter; never so late that a kept certificate ends without a last try.
+ */
+export function retryAt(failure: Failure, now: number, random: () => number): number {
+  const ceiling = Math.min(60_000, Math.max(minRetryMs, failure.lifetimeMs / 10));
+  const young = now - failure.since < youngMs;
+  const limits = young ? { minMs: 200, maxMs: Math.min(5_000, ceiling) } : { minMs: minRetryMs, maxMs: ceiling };
+  const planned = now + backoff(failure.failures, limits, random);
+  if (failure.served === undefined) return planned;
+  const lastTryAt = failure.served.expiresAt - marginMs(lifeMs(failure.served));
+  return now < lastTryAt ? Math.min(planned, lastTryAt) : planned;
+}
+
+/** How soon somebody who waits may have another try, given the time since the last failure. */
+export function hastenedMs(sinceFailureMs: number): number {
+  return Math.max(0, minRetryMs - sinceFailureMs);
+}

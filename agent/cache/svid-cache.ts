@@ -1,0 +1,354 @@
+// The owner of every SVID of this node: one scheduler decides when each identity gets its next certificate and keeps
+// the last valid one meanwhile. Fed by the identity index, read by SDS, status and admin.
+// Promises: an expired certificate is never served; one identity is never requested twice at once; one that fails does not
+// slow the others; one alarm, whatever the number of identities; keys are wiped once nobody can use them.
+
+import type { CaClient } from '../ca/ca-client.js';
+import type { SpiffeId } from '../identity/spiffe-id.js';
+import type { Metrics } from '../metrics.js';
+import type { Logger } from '../runtime/log.js';
+import type { ReasonCode } from '../runtime/reasons.js';
+import type { Alarm, Clock } from '../runtime/time.js';
+import { aborted, nextTurn } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedByKey } from '../runtime/watched.js';
+import type { KeyType } from '../x509/csr.js';
+import type { Svid } from '../x509/svid.js';
+import type { Issue } from './issue.js';
+import { createIssue } from './issue.js';
+import { RequestQueue } from './request-queue.js';
+import { clockStepMs, hastenedMs, lookEveryMs, priorityOf, renewAt, retryAt } from './schedule.js';
+import { logChange, toReason } from './svid-report.js';
+import type { SvidEvent, SvidState } from './svid-state.js';
+import { failuresOf, isChange, nextState, svidOf } from './svid-state.js';
+
+export type { SvidState } from './svid-state.js';
+
+/** What the cache needs to know of an identity of this node. */
+export interface WantedIdentity {
+  readonly id: SpiffeId;
+  /** When its first pod was seen, by the wall clock. */
+  readonly since: number;
+}
+
+export interface SvidCacheOptions {
+  /** The identities to keep a certificate for, by URI; what leaves is gone at once. */
+  readonly identities: Watched<ReadonlyMap<string, WantedIdentity>>;
+  readonly ca: CaClient;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly keyType: KeyType;
+  /** Lifetime to ask the CA for, ms. */
+  readonly lifetimeMs: number;
+  /** Requests to the CA under way at once. Default 8. */
+  readonly concurrency?: number;
+  /** For one request to the CA, ms. Default 10 s. */
+  readonly deadlineMs?: number;
+  /** Source of jitter, 0 ≤ x < 1. Default Math.random. */
+  readonly random?: () => number;
+}
+
+export interface SvidCache {
+  /** The state of a name; undefined while it is no identity of this node. Costs memory only while subscribed to. */
+  watch(uri: string): Watched<SvidState | undefined>;
+  /** A snapshot of all identities. */
+  states(): ReadonlyMap<string, SvidState>;
+  /** Somebody waits for the certificate of this name: it goes to the front, and a back-off is cut. */
+  urgent(uri: string): void;
+  /** A new certificate at once; the one there is stays until then. */
+  renew(uri: string): void;
+  /** Settles when all requests have ended and all keys are wiped. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createSvidCache(options: SvidCacheOptions): SvidCache {
+  return new Cache(options);
+}
+
+interface Entry {
+  wanted: WantedIdentity;
+  state: SvidState;
+  /** When the next attempt is due; of no meaning while one is under way. */
+  dueAt: number;
+  /** Of the last failure, by the monotonic clock. */
+  failedAt: number;
+  waitedFor: boolean;
+  /** Whether it ever had a certificate. */
+  served: boolean;
+  /** Present while an attempt is under way; aborted when the identity leaves. */
+  attempt: AbortController | undefined;
+}
+
+/** After as many failures in a row an identity shares half of the slots with its like, so that calls which hang leave room. */
+const strugglingAfter = 3;
+
+/** Calls that ignore their abort: so many times the concurrency may be left behind. */
+const abandonedPerSlot = 4;
+
+/** Failures that new roots may mend. */
+const rootReasons: ReadonlySet<ReasonCode> = new Set(['bundle-missing', 'trust-anchor-unknown']);
+
+class Cache implements SvidCache {
+  readonly #options: SvidCacheOptions;
+  readonly #clock: Clock;
+  readonly #concurrency: number;
+  readonly #issue: Issue;
+  readonly #entries = new Map<string, Entry>();
+  readonly #watched = new WatchedByKey((uri) => this.#current(uri));
+  readonly #queue = new RequestQueue<Entry>();
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #wiping = new Set<Promise<void>>();
+  #struggling = 0;
+  #running = false;
+  #alarm: Alarm | undefined;
+  /** By the monotonic clock, as a step of the wall clock does not move it. */
+  #alarmAt = Infinity;
+  /** Wall clock minus monotonic clock at the last look. */
+  #offset: number;
+
+  constructor(options: SvidCacheOptions) {
+    const { clock, concurrency = 8, deadlineMs = 10_000 } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#concurrency = concurrency;
+    this.#issue = createIssue({ ...options, deadlineMs, maxAbandoned: concurrency * abandonedPerSlot });
+    this.#offset = clock.now() - clock.monotonic();
+  }
+
+  watch(uri: string): Watched<SvidState | undefined> {
+    return this.#watched.watch(uri);
+  }
+
+  states(): ReadonlyMap<string, SvidState> {
+    for (const entry of this.#entries.values()) this.#expireIfDue(entry);
+    return new Map([...this.#entries].map(([uri, entry]) => [uri, entry.state]));
+  }
+
+  urgent(uri: string): void {
+    const entry = this.#entries.get(uri);
+    if (entry !== undefined && svidOf(entry.state) === undefined) this.#hasten(entry);
+  }
+
+  renew(uri: string): void {
+    const entry = this.#entries.get(uri);
+    if (entry !== undefined) this.#hasten(entry);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#running = true;
+    this.#look();
+    this.#options.identities.subscribe((wanted) => this.#want(wanted), signal);
+    this.#options.ca.roots.subscribe(() => this.#retryAfterNewRoots(), signal);
+    await aborted(signal);
+    this.#running = false;
+    this.#alarm?.cancel();
+    this.#queue.clear();
+    for (const entry of this.#entries.values()) entry.attempt?.abort();
+    await Promise.all([...this.#attempts, ...this.#wiping]);
+    for (const entry of this.#entries.values()) svidOf(entry.state)?.wipe();
+  }
+
+  // Identities
+
+  #want(wanted: ReadonlyMap<string, WantedIdentity>): void {
+    for (const [uri, entry] of this.#entries) {
+      const still = wanted.get(uri);
+      if (still === undefined) this.#forget(entry);
+      else entry.wanted = still;
+    }
+    for (const [uri, identity] of wanted) if (!this.#entries.has(uri)) this.#add(uri, identity);
+    this.#pump();
+  }
+
+  #add(uri: string, wanted: WantedIdentity): void {
+    const entry: Entry = {
+      wanted,
+      state: { status: 'pending', reason: { code: 'issuing', detail: '' } },
+      dueAt: this.#clock.now(),
+      failedAt: -Infinity,
+      // Who subscribed to the name before it was an identity waits for it.
+      waitedFor: this.#watched.has(uri),
+      served: false,
+      attempt: undefined,
+    };
+    this.#entries.set(uri, entry);
+    this.#enqueue(entry);
+    this.#watched.changed(uri);
+  }
+
+  #forget(entry: Entry): void {
+    this.#queue.delete(entry);
+    entry.attempt?.abort();
+    this.#apply(entry, { kind: 'gone' });
+  }
+
+  #retryAfterNewRoots(): void {
+    for (const { state, entry } of this.#failing()) if (rootReasons.has(state.reason.code)) this.#plan(entry, this.#clock.now());
+    this.#pump();
+  }
+
+  *#failing() {
+    for (const entry of this.#entries.values()) {
+      const { state } = entry;
+      if (state.status === 'retained' || state.status === 'unavailable') yield { entry, state };
+    }
+  }
+
+  // State: every move passes here
+
+  #apply(entry: Entry, event: SvidEvent): void {
+    const before = entry.state;
+    const after = nextState(before, event);
+    const { uri } = entry.wanted.id;
+    if (after === undefined) this.#entries.delete(uri);
+    else entry.state = after;
+    if (isChange(before, after)) {
+      logChange(this.#options.log, uri, before, after);
+      this.#watched.changed(uri);
+    }
+    const replaced = svidOf(before);
+    if (replaced !== undefined && replaced !== svidOf(after)) this.#wipeLater(replaced);
+  }
+
+  // Subscribers are told in a microtask and copy what they need then; in the next turn nobody can use the old key.
+  #wipeLater(svid: Svid): void {
+    const wiping = nextTurn().then(() => {
+      svid.wipe();
+      this.#wiping.delete(wiping);
+    });
+    this.#wiping.add(wiping);
+  }
+
+  // A reader may come before the alarm when the clock stepped, so each one looks for itself.
+  #current(uri: string): SvidState | undefined {
+    const entry = this.#entries.get(uri);
+    if (entry !== undefined) this.#expireIfDue(entry);
+    return entry?.state;
+  }
+
+  #expireIfDue(entry: Entry): void {
+    const svid = svidOf(entry.state);
+    if (svid === undefined || svid.expiresAt > this.#clock.now()) return;
+    this.#apply(entry, { kind: 'expired', retryAt: entry.dueAt });
+    this.#arm(entry.dueAt);
+  }
+
+  // Time
+
+  #look(): void {
+    this.#alarm = undefined;
+    this.#alarmAt = Infinity;
+    this.#noticeClockStep();
+    const now = this.#clock.now();
+    let next = now + lookEveryMs;
+    for (const entry of this.#entries.values()) {
+      this.#expireIfDue(entry);
+      next = Math.min(next, svidOf(entry.state)?.expiresAt ?? Infinity);
+      if (entry.attempt !== undefined) continue;
+      if (entry.dueAt > now) next = Math.min(next, entry.dueAt);
+      else this.#enqueue(entry);
+    }
+    this.#arm(next);
+    this.#pump();
+  }
+
+  #arm(at: number): void {
+    const delayMs = Math.min(Math.max(at - this.#clock.now(), 0), lookEveryMs);
+    const fireAt = this.#clock.monotonic() + delayMs;
+    if (!this.#running || fireAt >= this.#alarmAt) return;
+    this.#alarm?.cancel();
+    this.#alarmAt = fireAt;
+    this.#alarm = this.#clock.alarm(delayMs, () => this.#look());
+  }
+
+  /** Moves the next attempt of an entry to an earlier time. */
+  #plan(entry: Entry, at: number): void {
+    if (entry.attempt !== undefined || at > entry.dueAt) return;
+    entry.dueAt = at;
+    this.#apply(entry, { kind: 'hastened', retryAt: at });
+    if (at <= this.#clock.now()) this.#enqueue(entry);
+    else this.#arm(at);
+  }
+
+  #hasten(entry: Entry): void {
+    entry.waitedFor = true;
+    const wait = hastenedMs(this.#clock.monotonic() - entry.failedAt);
+    this.#plan(entry, Math.min(entry.dueAt, this.#clock.now() + wait));
+    this.#pump();
+  }
+
+  // After a step no instant of before can be trusted: retries go at once (a few at a time, as always), and so do certificates
+  // that were received in what is now the future, as peers may not take them yet. All others keep their due time.
+  #noticeClockStep(): void {
+    const now = this.#clock.now();
+    const offset = now - this.#clock.monotonic();
+    const stepMs = Math.round(offset - this.#offset);
+    this.#offset = offset;
+    if (Math.abs(stepMs) <= clockStepMs) return;
+    this.#options.metrics.clockSteps.inc();
+    this.#options.log.warn('wall clock stepped', { reason: 'clock-stepped', stepMs });
+    for (const { entry } of this.#failing()) this.#plan(entry, Math.min(now, entry.dueAt));
+    for (const entry of this.#entries.values()) if ((svidOf(entry.state)?.receivedAt ?? now) > now) this.#plan(entry, now);
+  }
+
+  // Requests
+
+  #enqueue(entry: Entry): void {
+    const priority = priorityOf(entry.waitedFor, svidOf(entry.state), this.#clock.now());
+    this.#queue.add(entry, priority, failuresOf(entry.state) >= strugglingAfter);
+  }
+
+  #pump(): void {
+    const strugglingSlots = Math.max(1, Math.floor(this.#concurrency / 2));
+    while (this.#running && this.#attempts.size < this.#concurrency) {
+      const entry = this.#queue.take(this.#struggling < strugglingSlots);
+      if (entry === undefined) break;
+      const attempt = this.#attempt(entry).then(() => {
+        this.#attempts.delete(attempt);
+        this.#pump();
+      });
+      this.#attempts.add(attempt);
+    }
+    this.#options.metrics.requestsQueued.set(this.#queue.size);
+    this.#options.metrics.requestsInFlight.set(this.#attempts.size);
+  }
+
+  async #attempt(entry: Entry): Promise<void> {
+    const { signal } = (entry.attempt = new AbortController());
+    const struggling = failuresOf(entry.state) >= strugglingAfter ? 1 : 0;
+    this.#struggling += struggling;
+    try {
+      const svid = await this.#issue(entry.wanted.id, signal);
+      if (signal.aborted) svid.wipe();
+      else this.#succeeded(entry, svid);
+    } catch (error) {
+      if (!signal.aborted) this.#failed(entry, error);
+    }
+    this.#struggling -= struggling;
+    // Thousands of certificates must not keep a socket waiting.
+    await nextTurn();
+  }
+
+  #succeeded(entry: Entry, svid: Svid): void {
+    entry.attempt = undefined;
+    entry.waitedFor = false;
+    entry.dueAt = renewAt(svid);
+    if (!entry.served) this.#options.metrics.firstCertificateSeconds.observe(Math.max(0, svid.receivedAt - entry.wanted.since) / 1_000);
+    entry.served = true;
+    this.#apply(entry, { kind: 'issued', svid });
+    this.#arm(Math.min(entry.dueAt, svid.expiresAt));
+  }
+
+  #failed(entry: Entry, error: unknown): void {
+    entry.attempt = undefined;
+    entry.failedAt = this.#clock.monotonic();
+    this.#expireIfDue(entry);
+    const failures = failuresOf(entry.state) + 1;
+    const { lifetimeMs, random = Math.random } = this.#options;
+    const failure = { failures, since: entry.wanted.since, served: svidOf(entry.state), lifetimeMs };
+    entry.dueAt = retryAt(failure, this.#clock.now(), random);
+    this.#apply(entry, { kind: 'failed', reason: toReason(error), retryAt: entry.dueAt });
+    this.#arm(entry.dueAt);
+  }
+}

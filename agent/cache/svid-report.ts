@@ -1,0 +1,92 @@
+// How the states of certificates are told to people: reasons of failures, one log line per change, gauges for a scrape.
+
+import type { Metrics } from '../metrics.js';
+import type { ErrorKind, Fields } from '../runtime/errors.js';
+import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import { redact } from '../runtime/log.js';
+import type { Reason, ReasonCode } from '../runtime/reasons.js';
+import { formatInstant } from '../runtime/time.js';
+import { isOverdue } from './schedule.js';
+import type { SvidState } from './svid-state.js';
+import { svidOf } from './svid-state.js';
+
+/** For errors of a CA that name no reason themselves. */
+const reasonsByKind: Readonly<Record<ErrorKind, ReasonCode>> = {
+  unavailable: 'ca-unavailable',
+  exhausted: 'ca-unavailable',
+  internal: 'ca-unavailable',
+  cancelled: 'ca-unavailable',
+  deadline: 'ca-deadline',
+  denied: 'ca-denied',
+  unauthenticated: 'ca-denied',
+  invalid: 'ca-refused-request',
+  notFound: 'ca-refused-request',
+  conflict: 'ca-refused-request',
+};
+
+/** A CA may answer with a text of any length. */
+const maxDetail = 300;
+
+/** Why an attempt failed. */
+export function toReason(error: unknown): Reason {
+  return { code: reasonOf(error) ?? reasonsByKind[kindOf(error)], detail: redact(describeError(error)).slice(0, maxDetail) };
+}
+
+/** One line for a change of state; `after` undefined: the identity is gone. */
+export function logChange(log: Logger, id: string, before: SvidState, after: SvidState | undefined): void {
+  switch (after?.status) {
+    case undefined:
+      log.info('identity gone', { id });
+      break;
+    case 'issued': {
+      const { svid } = after;
+      log.info(svidOf(before) === undefined ? 'certificate issued' : 'certificate renewed', {
+        id,
+        ...certificateFields(after),
+        lifetimeSeconds: Math.round((svid.notAfter - svid.receivedAt) / 1_000),
+        renewAt: formatInstant(after.renewAt),
+      });
+      break;
+    }
+    case 'retained':
+      log.warn('renewal failed, certificate retained', { id, ...certificateFields(after), ...reasonFields(after.reason) });
+      break;
+    case 'unavailable':
+      log.warn('certificate unavailable', { id, ...reasonFields(after.reason) });
+      break;
+    case 'pending':
+      break;
+  }
+}
+
+function certificateFields(state: SvidState): Fields {
+  const svid = svidOf(state);
+  return svid === undefined ? {} : { serial: svid.serial, notAfter: formatInstant(svid.notAfter) };
+}
+
+function reasonFields({ code, detail }: Reason): Fields {
+  return { reason: code, detail };
+}
+
+/** Sets the gauges that follow from all states together; to be called before a scrape. */
+export function observeStates(states: ReadonlyMap<string, SvidState>, metrics: Metrics, now: number): void {
+  const byStatus: Record<SvidState['status'], number> = { pending: 0, issued: 0, retained: 0, unavailable: 0 };
+  const byReason = new Map<ReasonCode, number>();
+  let overdue = 0;
+  let earliest = Infinity;
+  for (const state of states.values()) {
+    byStatus[state.status] += 1;
+    if (state.status !== 'issued') byReason.set(state.reason.code, (byReason.get(state.reason.code) ?? 0) + 1);
+    const svid = svidOf(state);
+    if (svid === undefined) continue;
+    earliest = Math.min(earliest, svid.expiresAt);
+    if (isOverdue(svid, now)) overdue += 1;
+  }
+  for (const [state, count] of Object.entries(byStatus)) metrics.identities.set({ state }, count);
+  metrics.identitiesWithReason.reset();
+  for (const [reason, count] of byReason) metrics.identitiesWithReason.set({ reason }, count);
+  metrics.renewalsOverdue.set(overdue);
+  metrics.earliestExpiry.set(earliest === Infinity ? 0 : earliest / 1_000);
+  metrics.outageBudget.set(earliest === Infinity ? 0 : Math.max(0, earliest - now) / 1_000);
+}

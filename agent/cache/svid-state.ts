@@ -1,0 +1,64 @@
+// The states of an identity's certificate and the only moves between them. Pure; the cache applies it, status shows it.
+
+import type { Reason } from '../runtime/reasons.js';
+import type { Svid } from '../x509/svid.js';
+import { renewAt } from './schedule.js';
+
+export type SvidState =
+  /** No attempt has ended yet. */
+  | { readonly status: 'pending'; readonly reason: Reason }
+  | { readonly status: 'issued'; readonly svid: Svid; readonly renewAt: number }
+  /** The renewal fails; the certificate is still valid and served. */
+  | { readonly status: 'retained'; readonly svid: Svid; readonly reason: Reason; readonly retryAt: number; readonly failures: number }
+  /** There is no valid certificate. `failures`: failed attempts in a row. */
+  | { readonly status: 'unavailable'; readonly reason: Reason; readonly retryAt: number; readonly failures: number };
+
+export type SvidEvent =
+  | { readonly kind: 'issued'; readonly svid: Svid }
+  | { readonly kind: 'failed'; readonly reason: Reason; readonly retryAt: number }
+  /** The retry was planned anew: somebody waits, roots arrived or the clock stepped. */
+  | { readonly kind: 'hastened'; readonly retryAt: number }
+  /** notAfter has passed. `retryAt` is when an attempt was or will be due. */
+  | { readonly kind: 'expired'; readonly retryAt: number }
+  /** The identity left this node. */
+  | { readonly kind: 'gone' };
+
+/** The state after an event; undefined when the identity is gone. */
+export function nextState(state: SvidState, event: SvidEvent): SvidState | undefined {
+  switch (event.kind) {
+    case 'issued':
+      return { status: 'issued', svid: event.svid, renewAt: renewAt(event.svid) };
+    case 'failed': {
+      const { reason, retryAt } = event;
+      const failures = failuresOf(state) + 1;
+      const svid = svidOf(state);
+      return svid === undefined ? { status: 'unavailable', reason, retryAt, failures } : { status: 'retained', svid, reason, retryAt, failures };
+    }
+    case 'hastened':
+      return state.status === 'retained' || state.status === 'unavailable' ? { ...state, retryAt: event.retryAt } : state;
+    case 'expired': {
+      if (svidOf(state) === undefined) return state;
+      // Without a failed renewal this is a certificate that ended while the machine slept or before the CA had its turn.
+      const reason: Reason = state.status === 'retained' ? state.reason : { code: 'certificate-expired', detail: 'not renewed in time' };
+      return { status: 'unavailable', reason, retryAt: event.retryAt, failures: failuresOf(state) };
+    }
+    case 'gone':
+      return undefined;
+  }
+}
+
+/** The certificate that is served in this state. */
+export function svidOf(state: SvidState | undefined): Svid | undefined {
+  return state?.status === 'issued' || state?.status === 'retained' ? state.svid : undefined;
+}
+
+/** Failed attempts in a row. */
+export function failuresOf(state: SvidState): number {
+  return state.status === 'retained' || state.status === 'unavailable' ? state.failures : 0;
+}
+
+/** Whether people and subscribers are told: not of another attempt that ended like the one before. */
+export function isChange(before: SvidState, after: SvidState | undefined): boolean {
+  if (after === undefined || before.status !== after.status || svidOf(before) !== svidOf(after)) return true;
+  return before.status !== 'issued' && after.status !== 'issued' && before.reason.code !== after.reason.code;
+}
