@@ -2,7 +2,7 @@
 // Called by manifest.ts for each document of a pods file; pure. Faults are `invalid` errors with the path of the field.
 
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Pod } from './pod.js';
@@ -20,34 +20,40 @@ export const dataplaneModeLabel = 'istio.io/dataplane-mode';
 const must = (be: string) => ({
   error: (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is missing' : `must be ${be}`),
 });
-const object = <S extends z.ZodRawShape>(shape: S) => z.object(shape, must('a mapping'));
-const string = z.string(must('a string'));
-const labels = z.record(z.string(), string, must('a mapping of strings')).nullish();
-// Kubernetes' own names of pods are subdomains as those of service accounts are (RFC 1123).
-const subdomain = string.refine(isServiceAccount, 'is not a valid name (lower-case letters, digits, "-" and ".")');
-const namespace = string.refine((text) => text === '' || isNamespace(text), 'is not a valid namespace (lower-case letters, digits and "-")');
-const account = string.refine((text) => text === '' || isServiceAccount(text), 'is not a valid name (lower-case letters, digits, "-" and ".")');
+const nameFault = 'is not a valid name (lower-case letters, digits, "-" and ".")';
+const namespaceFault = 'is not a valid namespace (lower-case letters, digits and "-")';
+
+const object = <S extends z.core.$ZodLooseShape>(shape: S) => z.object(shape, must('a mapping'));
+const list = <S extends z.core.$ZodType>(item: S) => z.nullish(z.array(item, must('a list')));
+const text = () => z.string(must('a string'));
+// Names of pods are subdomains (RFC 1123), as those of service accounts are.
+const name = () => text().check(z.refine(isServiceAccount, nameFault));
+const orEmpty = (isValid: (text: string) => boolean, fault: string) =>
+  z.nullish(text().check(z.refine((value) => value === '' || isValid(value), fault)));
+const labels = () => z.nullish(z.record(z.string(), text(), must('a mapping of strings')));
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
-const typeShape = object({ apiVersion: string, kind: string });
-const listShape = object({ items: z.array(z.unknown(), must('a list')).nullish() });
-const namespaceShape = object({ metadata: object({ name: subdomain, labels }) });
+const typeShape = object({ apiVersion: text(), kind: text() });
+const listShape = object({ items: list(z.unknown()) });
+const namespaceShape = object({ metadata: object({ name: name(), labels: labels() }) });
 const podShape = object({
   metadata: object({
-    name: subdomain,
-    namespace: namespace.nullish(),
-    uid: string.regex(/^[A-Za-z0-9-]{0,128}$/, 'is not a valid uid').nullish(),
-    labels,
-    annotations: labels,
-    ownerReferences: z.array(object({ kind: string }), must('a list')).nullish(),
+    name: name(),
+    namespace: orEmpty(isNamespace, namespaceFault),
+    uid: z.nullish(text().check(z.regex(/^[A-Za-z0-9-]{0,128}$/, 'is not a valid uid'))),
+    labels: labels(),
+    annotations: labels(),
+    ownerReferences: list(object({ kind: text() })),
   }),
-  spec: object({
-    serviceAccountName: account.nullish(),
-    serviceAccount: account.nullish(),
-    nodeName: string.nullish(),
-    hostNetwork: z.boolean(must('true or false')).nullish(),
-  }).nullish(),
-  status: object({ phase: z.enum(phases, must(`one of ${phases.join(', ')}`)).nullish() }).nullish(),
+  spec: z.nullish(
+    object({
+      serviceAccountName: orEmpty(isServiceAccount, nameFault),
+      serviceAccount: orEmpty(isServiceAccount, nameFault),
+      nodeName: z.nullish(text()),
+      hostNetwork: z.nullish(z.boolean(must('true or false'))),
+    }),
+  ),
+  status: z.nullish(object({ phase: z.nullish(z.enum(phases, must(`one of ${phases.join(', ')}`))) })),
 });
 
 /** The objects of one document: itself, or the items of a List. Throws at the first fault. */
@@ -106,7 +112,7 @@ function isMapping(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function check<S extends z.ZodType>(shape: S, value: unknown, path: readonly string[]): z.output<S> {
+function check<S extends z.ZodMiniType>(shape: S, value: unknown, path: readonly string[]): z.output<S> {
   const result = shape.safeParse(value);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
