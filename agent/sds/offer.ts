@@ -1,9 +1,10 @@
-// What the SDS service needs from the layers below.
+// What the SDS service needs from the layers below, and what it makes of it for the names of a stream.
 
 import type { Reason } from '../runtime/reasons.js';
 import type { Watched } from '../runtime/watched.js';
 import type { TrustBundle } from '../trust-bundle.js';
 import type { Svid } from '../x509/svid.js';
+import type { EncodedSecret } from './secret.js';
 
 /** What is known about the certificate of one identity. */
 export type SecretState =
@@ -25,3 +26,15 @@ export interface Secrets {
   /** Somebody waits for this identity: issue it before others. */
   urgent(uri: string): void;
 }
+
+/** What a stream can be given for one of its names at this moment. */
+export type Offer =
+  | { readonly status: 'ready'; readonly secret: EncodedSecret }
+  /** It will come: the certificate is being issued, or there is no root yet. */
+  | { readonly status: 'waiting'; readonly reason: Reason }
+  /** It does not exist now and may exist later. */
+  | { readonly status: 'absent'; readonly reason: Reason }
+  /** Not a name that Signet serves. */
+  | { readonly status: 'unknown'; readonly reason: Reason }
+  /** Never for this peer. */
+  | { readonly status: 'denied'; readonly reason: Reason };

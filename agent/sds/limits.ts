@@ -1,0 +1,154 @@
+// What one owner, and all owners together, may have open on the SDS socket. Asked before any work is done for a stream or a
+// name; a refusal is `exhausted`, counted by the limit it met. An owner costs memory only while it has or had streams.
+
+import type { Metrics } from '../metrics.js';
+import { SignetError } from '../runtime/errors.js';
+import type { Clock } from '../runtime/time.js';
+
+export interface SdsLimits {
+  /** Open streams in all. Default 60000. */
+  readonly streams: number;
+  /** Open streams of one owner. Default 20000. */
+  readonly streamsPerOwner: number;
+  /** Names on one stream. Default 4096. */
+  readonly namesPerStream: number;
+  /** Names on all streams of one owner. Default 60000. */
+  readonly namesPerOwner: number;
+  /** Streams that one owner may open at once. Default 12000. */
+  readonly openBurst: number;
+  /** Streams per second that one owner may open when the burst is used up. Default 1000. */
+  readonly openRate: number;
+  /** Bytes of one request. Default 1 MiB. */
+  readonly messageBytes: number;
+  /** How long a client may leave a response unread before its stream ends. Default 120 s. */
+  readonly stalledWriteMs: number;
+}
+
+export const defaultSdsLimits: SdsLimits = {
+  streams: 60_000,
+  streamsPerOwner: 20_000,
+  namesPerStream: 4096,
+  namesPerOwner: 60_000,
+  openBurst: 12_000,
+  openRate: 1000,
+  messageBytes: 1024 * 1024,
+  stalledWriteMs: 120_000,
+};
+
+export type SdsLimit =
+  | 'streams'
+  | 'streams-per-owner'
+  | 'names-per-stream'
+  | 'names-per-owner'
+  | 'opens-per-owner'
+  | 'message'
+  | 'stalled-write';
+
+/** Lines that peers cause by what they send: so many at once, and one a second after that, for each owner. */
+const lineBurst = 20;
+/** Owners without streams are looked through when this many are known, and forgotten once they may do everything again. */
+const ownersKept = 1024;
+
+interface Bucket {
+  tokens: number;
+  readonly burst: number;
+  readonly perSecond: number;
+  filledAt: number;
+}
+
+/** What one owner uses. */
+export interface Account {
+  readonly owner: string;
+  streams: number;
+  names: number;
+  readonly opens: Bucket;
+  readonly lines: Bucket;
+  /** Lines not written since the last one that was. */
+  suppressed: number;
+}
+
+export interface Admission {
+  /** The account of an owner, which may be over its limits. */
+  account(owner: string): Account;
+  /** Counts a stream in, or throws `exhausted`. */
+  open(account: Account): void;
+  close(account: Account): void;
+  /** Counts names in, or throws `exhausted`. */
+  addNames(account: Account, count: number): void;
+  removeNames(account: Account, count: number): void;
+  /** Whether a log line that a peer causes may be written; else it is counted as suppressed. */
+  mayLog(account: Account): boolean;
+  /** The error for a limit that was met, counted. */
+  refuse(limit: SdsLimit): SignetError;
+}
+
+export function createAdmission(limits: SdsLimits, clock: Clock, metrics: Metrics): Admission {
+  const accounts = new Map<string, Account>();
+  let streams = 0;
+
+  const bucket = (burst: number, perSecond: number): Bucket => ({ tokens: burst, burst, perSecond, filledAt: clock.monotonic() });
+  const take = (from: Bucket): boolean => {
+    fill(from, clock.monotonic());
+    if (from.tokens < 1) return false;
+    from.tokens -= 1;
+    return true;
+  };
+  const forgetIdle = (): void => {
+    for (const [owner, account] of accounts) {
+      fill(account.opens, clock.monotonic());
+      if (account.streams === 0 && account.opens.tokens >= account.opens.burst) accounts.delete(owner);
+    }
+  };
+  const accountOf = (owner: string): Account => {
+    const known = accounts.get(owner);
+    if (known !== undefined) return known;
+    if (accounts.size >= ownersKept) forgetIdle();
+    const account: Account = {
+      owner,
+      streams: 0,
+      names: 0,
+      opens: bucket(limits.openBurst, limits.openRate),
+      lines: bucket(lineBurst, 1),
+      suppressed: 0,
+    };
+    accounts.set(owner, account);
+    return account;
+  };
+  const refuse = (limit: SdsLimit): SignetError => {
+    metrics.limits.inc({ limit });
+    return new SignetError('exhausted', `limit reached: ${limit}`, { reason: 'peer-limit' });
+  };
+
+  return {
+    refuse,
+    account: accountOf,
+    open(account) {
+      if (!take(account.opens)) throw refuse('opens-per-owner');
+      if (account.streams >= limits.streamsPerOwner) throw refuse('streams-per-owner');
+      if (streams >= limits.streams) throw refuse('streams');
+      streams += 1;
+      account.streams += 1;
+    },
+    close(account) {
+      streams -= 1;
+      account.streams -= 1;
+    },
+    addNames(account, count) {
+      if (account.names + count > limits.namesPerOwner) throw refuse('names-per-owner');
+      account.names += count;
+    },
+    removeNames(account, count) {
+      account.names -= count;
+    },
+    mayLog(account) {
+      if (take(account.lines)) return true;
+      account.suppressed += 1;
+      return false;
+    },
+  };
+}
+
+function fill(bucket: Bucket, now: number): void {
+  bucket.tokens = Math.min(bucket.burst, bucket.tokens + ((now - bucket.filledAt) / 1000) * bucket.perSecond);
+  bucket.filledAt = now;
+}
