@@ -1,7 +1,8 @@
 // Every metric of Signet, declared once on a registry that the caller owns. Layers above take the ones they write.
 // docs/metrics.md is generated from this file. Labels are closed sets; there is no pod label anywhere.
 
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, collectDefaultMetrics } from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
