@@ -48,8 +48,9 @@ export const reasons = {
   'pods-unread': { sentence: 'The pods have not been read yet.', action: 'Check the sources under pods.sources.' },
   'pods-file-missing': { sentence: 'The pods file cannot be read.', action: 'Create the file or correct its path; the last good view stays in use.' },
   'pods-file-invalid': { sentence: 'The pods file has a fault.', action: 'Correct the document and line that the log names; the last good view stays in use.' },
-  'bundle-missing': { sentence: 'There is no root certificate yet.', action: 'Check the sources under trustBundle.sources.' },
+  'bundle-missing': { sentence: 'A source of roots has none yet or cannot be read.', action: 'Check the sources under trustBundle.sources; the last good roots stay in use.' },
   'bundle-invalid': { sentence: 'A source of roots holds something that is not a root certificate.', action: 'Correct the file; the last good roots stay in use.' },
+  'root-expired': { sentence: 'A root certificate is expired and left out of the trust bundle.', action: 'Remove it from its source, or correct the clock of this node.' },
   // Peers
   'peer-unknown': { sentence: 'The calling process is neither a pod of this node nor named by a peer rule.', action: 'Add a rule under peers that matches the process.' },
   'peer-denied': { sentence: 'The caller may not have this name.', action: 'Ask for a name that the caller may have, or change the rules under peers.' },
