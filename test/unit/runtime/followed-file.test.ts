@@ -117,6 +117,29 @@ t.test('a directory that comes late, or goes and comes back, is watched', async 
   ]);
 });
 
+t.test('a directory that is replaced within one tick is watched, even under the same inode number', async (t) => {
+  const directory = join(t.testdir({ dir: { file: 'one' } }), 'dir');
+  const path = join(directory, 'file');
+  const file = follow(t, path);
+  await file.waits;
+  for (let round = 1; round <= 5; round += 1) {
+    rmSync(directory, { recursive: true });
+    mkdirSync(directory);
+    writeFileSync(path, `made ${round}`);
+    await file.until(2 * round);
+    writeFileSync(path, `changed ${round}`);
+    await file.until(2 * round + 1);
+  }
+  t.equal(file.got.at(-1), 'changed 5');
+});
+
+t.test('a read that does not give as many bytes as the file has is no content', async (t) => {
+  // Files in /proc say that their size is 0, which is what a file looks like that grows under the read.
+  const file = follow(t, '/proc/self/comm');
+  await file.waits;
+  t.same(file.got, ['unavailable: file changed while it was read']);
+});
+
 t.test('an empty or missing file is believed only when it stands', async (t) => {
   const path = join(t.testdir({ file: 'one' }), 'file');
   const file = follow(t, path);
