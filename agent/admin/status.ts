@@ -1,0 +1,146 @@
+// What the control socket tells: the shapes of its JSON, and the pure way from the state of the agent to them. Shared by the
+// server (admin.ts) and its client (client.ts). Never key material.
+
+import type { ErrorKind } from '../runtime/errors.js';
+import type { ReadinessState } from '../runtime/lifecycle.js';
+import type { LogLevel } from '../runtime/log.js';
+import type { Reason, ReasonCode } from '../runtime/reasons.js';
+import { reasons } from '../runtime/reasons.js';
+import { formatInstant } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+
+/** A reason with its words, as clients see it. */
+export interface ReasonStatus {
+  readonly code: ReasonCode;
+  readonly sentence: string;
+  readonly detail: string;
+  readonly action: string;
+}
+
+/** One identity of this node. Instants are ISO 8601 in UTC. */
+export interface IdentityStatus {
+  readonly name: string;
+  readonly state: 'pending' | 'issued' | 'retained' | 'unavailable';
+  /** UIDs of its pods; empty while it lingers. */
+  readonly pods: readonly string[];
+  /** Serial number of the certificate in use, hex. */
+  readonly serial?: string;
+  readonly notAfter?: string;
+  /** When the next certificate is asked for. */
+  readonly nextAttempt?: string;
+  readonly reason?: ReasonStatus;
+}
+
+export interface SourceStatus {
+  /** What comes from it: `pods` or `roots`. */
+  readonly of: string;
+  readonly name: string;
+  /** Why its view is missing or old; absent while it works. */
+  readonly reason?: ReasonStatus;
+}
+
+export interface Status {
+  readonly version: string;
+  readonly trustDomain: string;
+  readonly node: string;
+  readonly pid: number;
+  readonly uptimeSeconds: number;
+  readonly ready: boolean;
+  /** Why it is not ready, or what is degraded, by gate. */
+  readonly reasons: readonly ({ readonly gate: string } & ReasonStatus)[];
+  readonly logLevel: LogLevel;
+  readonly identities: readonly IdentityStatus[];
+  readonly sources: readonly SourceStatus[];
+  /** Absent while there is none. */
+  readonly bundle?: { readonly version: string; readonly roots: number; readonly notAfter: string };
+  /** How long a CA outage that began now can last before the first identity lapses; absent without certificates. */
+  readonly outageBudgetSeconds?: number;
+}
+
+/** The open streams, at most 1,000 of them. */
+export interface StreamsStatus<Stream = unknown> {
+  readonly total: number;
+  readonly streams: readonly Stream[];
+}
+
+/** What an error of the control socket says. */
+export interface AdminFault {
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly reason?: ReasonStatus;
+}
+
+interface CertificateView {
+  readonly serial: string;
+  readonly notAfter: number;
+  /** Earliest notAfter in the chain. */
+  readonly expiresAt: number;
+}
+
+/** The states of the certificate cache, as far as they are shown. */
+export type CertificateState =
+  | { readonly status: 'pending'; readonly reason: Reason }
+  | { readonly status: 'issued'; readonly svid: CertificateView; readonly renewAt: number }
+  | { readonly status: 'retained'; readonly svid: CertificateView; readonly reason: Reason; readonly retryAt: number }
+  | { readonly status: 'unavailable'; readonly reason: Reason; readonly retryAt: number };
+
+export interface AdminSources {
+  readonly about: { readonly version: string; readonly trustDomain: string; readonly node: string };
+  readonly readiness: Watched<ReadinessState>;
+  readonly identities: Watched<ReadonlyMap<string, { readonly pods: readonly string[] }>>;
+  readonly cache: { states(): ReadonlyMap<string, CertificateState>; renew(uri: string): void };
+  /** Why a name is not among the identities. */
+  readonly explain: (uri: string) => Reason;
+  readonly sources: readonly { readonly of: string; readonly name: string; reason(): Reason | undefined }[];
+  readonly bundle: Watched<{ readonly version: string; readonly roots: readonly { readonly notAfter: number }[] } | undefined>;
+  readonly streams: (limit: number) => StreamsStatus;
+  readonly logLevel: { readonly level: LogLevel; setLevel(level: LogLevel): void };
+}
+
+/** The whole status at the instant `now`. */
+export function describeStatus(view: AdminSources, now: number, uptimeMs: number): Status {
+  const { about, readiness, identities, cache, sources, bundle, logLevel } = view;
+  const states = cache.states();
+  const expiries = [...states.values()].flatMap((state) => ('svid' in state ? [state.svid.expiresAt] : []));
+  const { ready, reasons: gates } = readiness.value;
+  return {
+    ...about,
+    pid: process.pid,
+    uptimeSeconds: Math.floor(uptimeMs / 1000),
+    ready,
+    reasons: [...gates].map(([gate, reason]) => ({ gate, ...toReasonStatus(reason) })),
+    logLevel: logLevel.level,
+    identities: [...states]
+      .map(([name, state]) => describeIdentity(name, state, identities.value.get(name)?.pods ?? []))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    sources: sources.map((source) => ({ of: source.of, name: source.name, ...withReason(source.reason()) })),
+    ...(bundle.value === undefined ? {} : { bundle: describeBundle(bundle.value.version, bundle.value.roots) }),
+    ...(expiries.length === 0 ? {} : { outageBudgetSeconds: Math.max(0, Math.floor((earliest(expiries) - now) / 1000)) }),
+  };
+}
+
+function describeIdentity(name: string, state: CertificateState, pods: readonly string[]): IdentityStatus {
+  const nextAt = state.status === 'issued' ? state.renewAt : state.status === 'pending' ? undefined : state.retryAt;
+  return {
+    name,
+    state: state.status,
+    pods,
+    ...('svid' in state ? { serial: state.svid.serial, notAfter: formatInstant(state.svid.notAfter) } : {}),
+    ...(nextAt === undefined ? {} : { nextAttempt: formatInstant(nextAt) }),
+    ...withReason('reason' in state ? state.reason : undefined),
+  };
+}
+
+function describeBundle(version: string, roots: readonly { readonly notAfter: number }[]): NonNullable<Status['bundle']> {
+  return { version, roots: roots.length, notAfter: formatInstant(earliest(roots.map(({ notAfter }) => notAfter))) };
+}
+
+const earliest = (instants: readonly number[]): number => instants.reduce((first, at) => Math.min(first, at), Infinity);
+
+export function toReasonStatus({ code, detail }: Reason): ReasonStatus {
+  return { code, sentence: reasons[code].sentence, detail, action: reasons[code].action };
+}
+
+export function withReason(reason: Reason | undefined): { readonly reason?: ReasonStatus } {
+  return reason === undefined ? {} : { reason: toReasonStatus(reason) };
+}
