@@ -9,6 +9,7 @@ import t, { type Test } from 'tap';
 import type { HttpAddress } from '../../agent/http.js';
 import { createHttpDoor } from '../../agent/http.js';
 import type { ReadinessState } from '../../agent/runtime/lifecycle.js';
+import { reasons as reasonTexts } from '../../agent/runtime/reasons.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createFakeClock, until } from '../fixtures/clock.js';
 import { createRecordingLogger } from '../fixtures/log.js';
@@ -19,7 +20,10 @@ interface Seen {
   readonly headers: IncomingHttpHeaders;
 }
 
-async function start(t: Test, { address = { host: '127.0.0.1', port: 0 } as HttpAddress, failing = false } = {}) {
+async function start(
+  t: Test,
+  { address = { host: '127.0.0.1', port: 0 } as HttpAddress, metrics = undefined as (() => Promise<string>) | undefined } = {},
+) {
   const clock = createFakeClock();
   const log = createRecordingLogger();
   const readiness = new WatchedValue<ReadinessState>({ ready: true, reasons: new Map() });
@@ -29,7 +33,7 @@ async function start(t: Test, { address = { host: '127.0.0.1', port: 0 } as Http
     readiness,
     registry: {
       contentType: 'text/plain; version=0.0.4',
-      metrics: () => (failing ? Promise.reject(new Error('collector failed')) : Promise.resolve(`scrapes ${scrapes}\n`)),
+      metrics: metrics ?? (() => Promise.resolve(`scrapes ${scrapes}\n`)),
     },
     beforeScrape: () => (scrapes += 1),
     clock,
@@ -81,8 +85,8 @@ t.test('readiness says why, with what to change', async (t) => {
   const { door, readiness } = await start(t);
   const port = await portOf(door);
   const reasons = new Map([['pods', { code: 'pods-file-missing', detail: '/etc/signet/pods.yaml' } as const]]);
-  const line =
-    'pods: pods-file-missing: The pods file cannot be read. (/etc/signet/pods.yaml) Create the file or correct its path; the last good view stays in use.\n';
+  const { sentence, action } = reasonTexts['pods-file-missing'];
+  const line = `pods: pods-file-missing: ${sentence} (/etc/signet/pods.yaml) ${action}\n`;
   readiness.set({ ready: false, reasons });
   t.match(await ask(port, '/readyz'), { status: 503, body: `not ready\n${line}` });
   t.equal((await ask(port, '/livez')).status, 200, 'it lives all the same');
@@ -103,7 +107,7 @@ t.test('bodies, long paths and large headers are refused', async (t) => {
 });
 
 t.test('a collector that fails is an error for the scraper alone', async (t) => {
-  const { door, log } = await start(t, { failing: true });
+  const { door, log } = await start(t, { metrics: () => Promise.reject(new Error('collector failed')) });
   const port = await portOf(door);
   t.match(await ask(port, '/metrics'), { status: 500, body: 'internal error\n' });
   t.match(log.lines.at(-1), { level: 'error', message: 'http request failed', fields: { error: 'collector failed' } });
@@ -161,14 +165,18 @@ t.test('a taken port is told once and tried again every 30 s', async (t) => {
   t.equal((await ask(port, '/livez')).status, 200);
 });
 
-t.test('stop ends open connections and the wait for a port', async (t) => {
-  const open = await start(t);
+t.test('stop ends open connections and the wait for a port', { timeout: 5_000 }, async (t) => {
+  let scraped = false;
+  const hang = (): Promise<string> => {
+    scraped = true;
+    return new Promise(() => {});
+  };
+  const open = await start(t, { metrics: hang });
   const port = await portOf(open.door);
-  const idle = connect(port, '127.0.0.1').resume();
-  await once(idle, 'connect');
-  const gone = once(idle, 'close');
+  const cut = t.rejects(ask(port, '/metrics'), { code: 'ECONNRESET' });
+  await until(() => scraped);
   await open.close();
-  await gone;
+  await cut;
   t.equal(open.door.address.value, undefined);
   await t.rejects(ask(port, '/livez'), { code: 'ECONNREFUSED' });
 
