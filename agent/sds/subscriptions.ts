@@ -51,8 +51,8 @@ export interface StreamState {
   /** What each unacknowledged response carried, by nonce, oldest first. */
   readonly unacknowledged: Map<string, readonly Sent[]>;
   lastNonce: string;
-  /** Monotonic ms. */
-  lastSentAt: number;
+  /** Until then (monotonic ms) pushes wait for the acknowledgement of secrets sent before. */
+  pushesFrom: number;
   /** The newest edition whose own nonce was used on this stream. */
   lastEdition: number;
   /** Responses that needed a nonce of this stream alone. */
@@ -67,7 +67,7 @@ export function createStreamState(): StreamState {
     denied: 0,
     unacknowledged: new Map(),
     lastNonce: '',
-    lastSentAt: 0,
+    pushesFrom: 0,
     lastEdition: 0,
     ownNonces: 0,
   };
@@ -137,6 +137,7 @@ export function settle(state: StreamState, nonce: string, error: string | undefi
   const sent = state.unacknowledged.get(nonce);
   if (sent === undefined) return undefined;
   state.unacknowledged.delete(nonce);
+  if (state.unacknowledged.size === 0) state.pushesFrom = 0;
   const message = error?.slice(0, maxMessageLength);
   for (const { subscription, version } of sent) {
     if (subscription.sent !== version) continue;
@@ -161,7 +162,6 @@ export function offerSecret(subscription: Subscription, secret: EncodedSecret): 
 export function takeNext(state: StreamState, now: number, decide: (subscription: Subscription) => Step | undefined): Output {
   const denial = denialOfAll(state, decide);
   if (denial !== undefined) return { kind: 'end', reason: denial };
-  const pushesFrom = state.unacknowledged.size === 0 ? 0 : state.lastSentAt + ackPatienceMs;
   const secrets: EncodedSecret[] = [];
   const sent: Sent[] = [];
   const removed: string[] = [];
@@ -173,7 +173,7 @@ export function takeNext(state: StreamState, now: number, decide: (subscription:
       state.dirty.delete(subscription);
       continue;
     }
-    const at = step.kind === 'send' && subscription.askedAt === undefined ? Math.max(step.at, pushesFrom) : step.at;
+    const at = step.kind === 'send' && subscription.askedAt === undefined ? Math.max(step.at, state.pushesFrom) : step.at;
     if (at > now) {
       until = Math.min(until, at);
       continue;
@@ -188,7 +188,8 @@ export function takeNext(state: StreamState, now: number, decide: (subscription:
   }
   if (sent.length === 0) return { kind: 'wait', until };
   const nonce = chooseNonce(state, secrets, removed);
-  remember(state, nonce, sent, now);
+  remember(state, nonce, sent);
+  if (secrets.length > 0) state.pushesFrom = now + ackPatienceMs;
   return { kind: 'send', nonce, secrets, removed };
 }
 
@@ -222,12 +223,11 @@ function chooseNonce(state: StreamState, secrets: readonly EncodedSecret[], remo
   return `${state.lastEdition}.${state.ownNonces}`;
 }
 
-function remember(state: StreamState, nonce: string, sent: readonly Sent[], now: number): void {
+function remember(state: StreamState, nonce: string, sent: readonly Sent[]): void {
   state.unacknowledged.set(nonce, sent);
   if (state.unacknowledged.size > maxUnacknowledged) {
     const [oldest] = state.unacknowledged.keys();
     if (oldest !== undefined) state.unacknowledged.delete(oldest);
   }
   state.lastNonce = nonce;
-  state.lastSentAt = now;
 }
