@@ -5,10 +5,12 @@ import type { Priority } from './schedule.js';
 import { priorities } from './schedule.js';
 
 export class RequestQueue<T> {
-  readonly #lanes = priorities.map((priority) => [
-    { priority, struggling: false, items: new Set<T>() },
-    { priority, struggling: true, items: new Set<T>() },
-  ]).flat();
+  readonly #lanes = priorities
+    .map((priority) => [
+      { priority, struggling: false, items: new Set<T>() },
+      { priority, struggling: true, items: new Set<T>() },
+    ])
+    .flat();
 
   get size(): number {
     return this.#lanes.reduce((sum, lane) => sum + lane.items.size, 0);

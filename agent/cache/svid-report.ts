@@ -2,7 +2,7 @@
 
 import type { Metrics } from '../metrics.js';
 import type { ErrorKind, Fields } from '../runtime/errors.js';
-import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
+import { describeError, fieldsOf, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { redact } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
@@ -26,11 +26,13 @@ const reasonsByKind: Readonly<Record<ErrorKind, ReasonCode>> = {
 };
 
 /** A CA may answer with a text of any length. */
-const maxDetail = 300;
+const maxDetail = 500;
 
-/** Why an attempt failed. */
+/** Why an attempt failed, with the values that were compared. */
 export function toReason(error: unknown): Reason {
-  return { code: reasonOf(error) ?? reasonsByKind[kindOf(error)], detail: redact(describeError(error)).slice(0, maxDetail) };
+  const compared = Object.entries(fieldsOf(error)).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  const text = [describeError(error), ...compared].join(', ');
+  return { code: reasonOf(error) ?? reasonsByKind[kindOf(error)], detail: redact(text).slice(0, maxDetail) };
 }
 
 /** One line for a change of state; `after` undefined: the identity is gone. */

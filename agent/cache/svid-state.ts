@@ -32,7 +32,9 @@ export function nextState(state: SvidState, event: SvidEvent): SvidState | undef
       const { reason, retryAt } = event;
       const failures = failuresOf(state) + 1;
       const svid = svidOf(state);
-      return svid === undefined ? { status: 'unavailable', reason, retryAt, failures } : { status: 'retained', svid, reason, retryAt, failures };
+      return svid === undefined
+        ? { status: 'unavailable', reason, retryAt, failures }
+        : { status: 'retained', svid, reason, retryAt, failures };
     }
     case 'hastened':
       return state.status === 'retained' || state.status === 'unavailable' ? { ...state, retryAt: event.retryAt } : state;

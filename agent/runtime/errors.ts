@@ -6,16 +6,7 @@ import type { ReasonCode } from './reasons.js';
 
 /** What went wrong, as a caller has to react to it. */
 export type ErrorKind =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'denied'
-  | 'notFound'
-  | 'conflict'
-  | 'exhausted'
-  | 'deadline'
-  | 'cancelled'
-  | 'unavailable'
-  | 'internal';
+  'invalid' | 'unauthenticated' | 'denied' | 'notFound' | 'conflict' | 'exhausted' | 'deadline' | 'cancelled' | 'unavailable' | 'internal';
 
 /** Values that may stand beside a message in a log line; never key material or tokens. */
 export type Fields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -59,6 +50,12 @@ export function isRetryable(error: unknown): boolean {
 export function reasonOf(error: unknown): ReasonCode | undefined {
   for (const link of causes(error)) if (link instanceof SignetError && link.reason !== undefined) return link.reason;
   return undefined;
+}
+
+/** The fields of the whole cause chain; of equal names the outermost wins. */
+export function fieldsOf(error: unknown): Fields {
+  const links = [...causes(error)].reverse();
+  return Object.assign({}, ...links.map((link) => (link instanceof SignetError ? link.fields : {}))) as Fields;
 }
 
 /** The cause chain as one line, for logs: "renew certificate: call ca: connect ECONNREFUSED". */

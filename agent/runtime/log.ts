@@ -4,7 +4,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Fields } from './errors.js';
-import { describeError, kindOf, reasonOf } from './errors.js';
+import { describeError, fieldsOf, kindOf, reasonOf } from './errors.js';
 
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -29,10 +29,10 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
 }
 
-/** The fields that explain an error: its chain, its kind and, where there is one, its reason. */
+/** The fields that explain an error: those it brings, its chain, its kind and, where there is one, its reason. */
 export function errorFields(error: unknown): Fields {
   const reason = reasonOf(error);
-  return { error: describeError(error), kind: kindOf(error), ...(reason === undefined ? {} : { reason }) };
+  return { ...fieldsOf(error), error: describeError(error), kind: kindOf(error), ...(reason === undefined ? {} : { reason }) };
 }
 
 const privateKeyBlock = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g;

@@ -11,7 +11,11 @@ const day = 24 * hour;
 const start = Date.UTC(2026, 0, 1);
 
 const fingerprint = (index: number): string => createHash('sha256').update(String(index)).digest('hex');
-const lived = (life: number, share = '80000000'): Lifetime => ({ receivedAt: start, expiresAt: start + life, fingerprint: share.padEnd(64, '0') });
+const lived = (life: number, share = '80000000'): Lifetime => ({
+  receivedAt: start,
+  expiresAt: start + life,
+  fingerprint: share.padEnd(64, '0'),
+});
 
 t.test('the renewal is due at 40 % of the life, give or take 5 %', async (t) => {
   const lives: readonly (readonly [string, number])[] = [
@@ -46,11 +50,14 @@ t.test('a certificate that is nearly or quite at its end when it comes makes no 
 });
 
 t.test('certificates issued at once are not due at once', async (t) => {
-  const due = Array.from({ length: 500 }, (_, index) => renewAt({ receivedAt: start, expiresAt: start + day, fingerprint: fingerprint(index) }));
+  const due = Array.from({ length: 500 }, (_, index) =>
+    renewAt({ receivedAt: start, expiresAt: start + day, fingerprint: fingerprint(index) }),
+  );
   const spread = Math.max(...due) - Math.min(...due);
   t.ok(spread > 0.095 * day, `spread over ${spread / day} of the life`);
   const perBucket = new Map<number, number>();
-  for (const at of due) perBucket.set(Math.floor((at - start) / (day / 200)), (perBucket.get(Math.floor((at - start) / (day / 200))) ?? 0) + 1);
+  for (const at of due)
+    perBucket.set(Math.floor((at - start) / (day / 200)), (perBucket.get(Math.floor((at - start) / (day / 200))) ?? 0) + 1);
   t.ok(perBucket.size >= 20, 'all twentieths of the window are used');
   t.ok(Math.max(...perBucket.values()) < 50, 'no twentieth has twice its share');
 });
@@ -71,7 +78,8 @@ t.test('priorities', async (t) => {
     [false, served, start + 45 * minute, 'routine'],
     [false, served, start + 45 * minute + 1, 'near-expiry'],
   ];
-  for (const [waitedFor, lifetime, now, expected] of table) t.equal(priorityOf(waitedFor, lifetime, now), expected, `${waitedFor} ${now - start}`);
+  for (const [waitedFor, lifetime, now, expected] of table)
+    t.equal(priorityOf(waitedFor, lifetime, now), expected, `${waitedFor} ${now - start}`);
 });
 
 t.test('back-off: fast for a young identity, else slower, both capped', async (t) => {
@@ -79,7 +87,11 @@ t.test('back-off: fast for a young identity, else slower, both capped', async (t
     [1, 2, 3, 4, 5, 6, 7, 8, 100].map((failures) => retryAt({ failures, since, served: undefined, lifetimeMs }, start, () => 0) - start);
   t.same(waits(start - 59_999, day), [200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000, 5_000]);
   t.same(waits(start - minute, day), [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
-  t.same(waits(start - minute, 20 * second), [1_000, 2_000, 2_000, 2_000, 2_000, 2_000, 2_000, 2_000, 2_000], 'short lives cannot wait a minute');
+  t.same(
+    waits(start - minute, 20 * second),
+    [1_000, 2_000, 2_000, 2_000, 2_000, 2_000, 2_000, 2_000, 2_000],
+    'short lives cannot wait a minute',
+  );
   t.same(waits(start - minute, second), [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000], 'but never below a second');
   const jittered = retryAt({ failures: 100, since: 0, served: undefined, lifetimeMs: day }, start, () => 0.999) - start;
   t.ok(jittered > 30_000 && jittered < 30_100, 'jitter takes off up to a half');
@@ -88,13 +100,19 @@ t.test('back-off: fast for a young identity, else slower, both capped', async (t
 t.test('property: no retry is so late that a kept certificate ends without a last try', async () => {
   const share = fc.double({ min: 0, max: 0.9999, noNaN: true });
   fc.assert(
-    fc.property(fc.integer({ min: 10 * second, max: 90 * day }), share, share, fc.integer({ min: 1, max: 50 }), (life, elapsed, random, failures) => {
-      const served = lived(life);
-      const now = start + life * elapsed;
-      const at = retryAt({ failures, since: 0, served, lifetimeMs: life }, now, () => random);
-      const lastTryAt = served.expiresAt - Math.min(life / 10, 5 * minute);
-      return at > now && (now >= lastTryAt || at <= lastTryAt);
-    }),
+    fc.property(
+      fc.integer({ min: 10 * second, max: 90 * day }),
+      share,
+      share,
+      fc.integer({ min: 1, max: 50 }),
+      (life, elapsed, random, failures) => {
+        const served = lived(life);
+        const now = start + life * elapsed;
+        const at = retryAt({ failures, since: 0, served, lifetimeMs: life }, now, () => random);
+        const lastTryAt = served.expiresAt - Math.min(life / 10, 5 * minute);
+        return at > now && (now >= lastTryAt || at <= lastTryAt);
+      },
+    ),
   );
 });
 

@@ -54,7 +54,10 @@ t.test('after a step those without a certificate come first, then those near the
   ca.lifetimeMs = day;
   const before = ca.calls.length;
   await clock.advance(30 * second);
-  t.same(ca.calls.slice(before).map(({ uri }) => uri), [uriOf('expired'), uriOf('near-expiry'), uriOf('routine')]);
+  t.same(
+    ca.calls.slice(before).map(({ uri }) => uri),
+    [uriOf('expired'), uriOf('near-expiry'), uriOf('routine')],
+  );
 });
 
 t.test('a machine that slept past the due time renews when it wakes', async (t) => {

@@ -4,6 +4,9 @@ import t from 'tap';
 import { SignetError } from '../../../agent/runtime/errors.js';
 import { createCacheScene, uriOf } from '../../fixtures/svid-cache.js';
 
+// Thousands of real certificates: seconds of work where all cores are busy with other tests.
+t.setTimeout(120_000);
+
 const second = 1_000;
 const hour = 3_600 * second;
 const day = 24 * hour;
@@ -15,7 +18,10 @@ t.test('one identity that always fails beside twenty good ones: they are served 
   ca.outcome = ({ id }) => (id.serviceAccount === 'bad' ? new SignetError('unauthenticated', 'who are you') : undefined);
   await want('bad', ...names(20));
   await clock.advance(2 * second);
-  t.same(names(20).filter((name) => state(name)?.status !== 'issued'), []);
+  t.same(
+    names(20).filter((name) => state(name)?.status !== 'issued'),
+    [],
+  );
   t.match(state('bad'), { status: 'unavailable', reason: { code: 'ca-denied' } });
 });
 
@@ -29,7 +35,11 @@ t.test('identities whose calls hang take at most half of the slots once they are
   t.ok(ca.inFlight <= 4, `${ca.inFlight} under way`);
   t.match(state('hanging-0'), { status: 'unavailable', reason: { code: 'ca-deadline' } });
   await want(...hanging, ...names(50, 'good'));
-  t.same(names(50, 'good').filter((name) => state(name)?.status !== 'issued'), [], 'served although 30 others hang');
+  t.same(
+    names(50, 'good').filter((name) => state(name)?.status !== 'issued'),
+    [],
+    'served although 30 others hang',
+  );
 });
 
 t.test('calls that ignore their abort give their slot back, and only so many are left behind', async (t) => {
@@ -106,7 +116,10 @@ t.test('order: who waits, then new, then near its end, then routine', async (t) 
   t.equal(ca.calls.length, 3);
   ca.release();
   await clock.advance(0);
-  t.same(ca.calls.slice(3).map(({ uri }) => uri), ['awaited', 'new', 'near-expiry', 'routine'].map(uriOf));
+  t.same(
+    ca.calls.slice(3).map(({ uri }) => uri),
+    ['awaited', 'new', 'near-expiry', 'routine'].map(uriOf),
+  );
 });
 
 t.test('the CA is back after all certificates lapsed: bounded calls, all served', async (t) => {

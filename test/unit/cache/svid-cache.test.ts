@@ -52,7 +52,10 @@ t.test('it is renewed before half of its life with a new key; the old one is wip
   t.not(svid('a').chain[0]?.publicKeySpki.toString('hex'), old.chain[0]?.publicKeySpki.toString('hex'));
   t.same(readable, [true, true], 'a subscriber could still read the old key when it was told');
   t.throws(() => old.privateKeyPem(), /wiped/);
-  t.same(log.lines.map(({ message }) => message), ['certificate issued', 'certificate renewed']);
+  t.same(
+    log.lines.map(({ message }) => message),
+    ['certificate issued', 'certificate renewed'],
+  );
   t.equal(await metrics.read('signet_first_certificate_seconds_count'), 1, 'a renewal is no first certificate');
 });
 
@@ -93,7 +96,10 @@ t.test('the CA is down past the end: tried shortly before, never served after, b
   cache.watch(uriOf('a')).subscribe((now) => seen.push(`${now?.status}`));
   await clock.advance(old.expiresAt - clock.now() - 1);
   t.equal(svid('a'), old);
-  t.ok(ca.calls.some(({ at }) => at >= old.expiresAt - 5 * minute), 'a try in the last five minutes');
+  t.ok(
+    ca.calls.some(({ at }) => at >= old.expiresAt - 5 * minute),
+    'a try in the last five minutes',
+  );
   await clock.advance(1);
   t.match(state('a'), { status: 'unavailable', reason: { code: 'ca-unavailable' } });
   await settle();
@@ -103,12 +109,10 @@ t.test('the CA is down past the end: tried shortly before, never served after, b
   await clock.advance(minute);
   t.equal(svid('a').id.uri, uriOf('a'));
   t.same(seen, ['issued', 'retained', 'unavailable', 'issued']);
-  t.same(log.lines.map(({ message }) => message), [
-    'certificate issued',
-    'renewal failed, certificate retained',
-    'certificate unavailable',
-    'certificate issued',
-  ]);
+  t.same(
+    log.lines.map(({ message }) => message),
+    ['certificate issued', 'renewal failed, certificate retained', 'certificate unavailable', 'certificate issued'],
+  );
 });
 
 t.test('another reason of the same state is told', async (t) => {
@@ -117,8 +121,11 @@ t.test('another reason of the same state is told', async (t) => {
   await want('a');
   ca.outcome = () => new SignetError('denied', 'not this node', { fields: { node: 'n' } });
   await clock.advance(5 * second);
-  t.match(state('a'), { status: 'unavailable', reason: { code: 'ca-denied', detail: 'not this node' } });
-  t.same(log.lines.map(({ fields }) => fields['reason']), ['ca-unavailable', 'ca-denied']);
+  t.match(state('a'), { status: 'unavailable', reason: { code: 'ca-denied', detail: 'not this node, node n' } });
+  t.same(
+    log.lines.map(({ fields }) => fields['reason']),
+    ['ca-unavailable', 'ca-denied'],
+  );
 });
 
 t.test('a refusal is retried for ever: fast while the pod is young, then at most every minute', async (t) => {
@@ -188,6 +195,9 @@ t.test('the clock of the CA is 4 h ahead: not taken, retried, the reason says wh
   t.match(state('a'), { status: 'unavailable', reason: { code: 'certificate-not-yet-valid' } });
   t.ok(callsFor('a') > 3);
   t.equal(log.lines.length, 1);
+  const { detail } = log.lines[0]?.fields ?? {};
+  for (const time of ['now 2026-01-01T00:00:00.000Z', 'notBefore 2026-01-01T04:00:00.000Z', 'notAfter 2026-01-02T04:00:00.000Z'])
+    t.match(detail, time);
   t.equal(await metrics.read('signet_ca_answers_refused_total', { reason: 'certificate-not-yet-valid' }), callsFor('a'));
 });
 

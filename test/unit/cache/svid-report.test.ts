@@ -24,13 +24,18 @@ t.test('every kind of error has a reason; one that the error names comes first',
   };
   for (const [kind, code] of Object.entries(expected)) t.equal(toReason(new SignetError(kind as ErrorKind, 'x')).code, code, kind);
   t.equal(toReason(new Error('foreign')).code, 'ca-unavailable');
-  const named = new SignetError('invalid', 'outer', { cause: new SignetError('invalid', 'inner', { reason: 'san-mismatch' }) });
-  t.same(toReason(named), { code: 'san-mismatch', detail: 'outer: inner' });
+  const named = new SignetError('invalid', 'outer', {
+    cause: new SignetError('invalid', 'inner', {
+      reason: 'san-mismatch',
+      fields: { requested: 'a', received: ['b', 'c'], none: undefined },
+    }),
+  });
+  t.same(toReason(named), { code: 'san-mismatch', detail: 'outer: inner, requested a, received b,c' });
 });
 
 t.test('what a CA says is cut and cleaned', async (t) => {
   const long = toReason(new SignetError('denied', 'x'.repeat(100_000)));
-  t.equal(long.detail.length, 300);
+  t.equal(long.detail.length, 500);
   t.equal(toReason(new Error('-----BEGIN PRIVATE KEY-----\nabc')).detail, '[key removed]');
 });
 
@@ -57,7 +62,12 @@ t.test('gauges', async (t) => {
   const by = async (name: string, label: string, values: readonly string[]): Promise<(number | undefined)[]> =>
     await Promise.all(values.map(async (value) => await read(name, { [label]: value })));
   t.same(await by('signet_identities', 'state', ['pending', 'issued', 'retained', 'unavailable']), [1, 1, 1, 2]);
-  t.same(await by('signet_identities_with_reason', 'reason', ['issuing', 'ca-unavailable', 'ca-denied', 'ca-deadline']), [1, 2, 1, undefined]);
+  t.same(await by('signet_identities_with_reason', 'reason', ['issuing', 'ca-unavailable', 'ca-denied', 'ca-deadline']), [
+    1,
+    2,
+    1,
+    undefined,
+  ]);
   t.equal(await read('signet_renewals_overdue'), 1);
   t.equal(await read('signet_svid_earliest_expiry_timestamp_seconds'), (testTime + 2 * hourMs) / 1_000);
   t.equal(await read('signet_outage_budget_seconds'), 1_800);

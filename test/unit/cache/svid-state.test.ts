@@ -81,7 +81,12 @@ t.test('what is a change that people and subscribers are told', async (t) => {
     ['another certificate', states.issued, { ...states.issued, svid: next }, true],
     ['another reason', states.unavailable, { ...states.unavailable, reason: denied }, true],
     ['gone', states.issued, undefined, true],
-    ['another detail, attempt and time', states.retained, { ...states.retained, reason: { ...down, detail: 'x' }, retryAt: 8, failures: 3 }, false],
+    [
+      'another detail, attempt and time',
+      states.retained,
+      { ...states.retained, reason: { ...down, detail: 'x' }, retryAt: 8, failures: 3 },
+      false,
+    ],
     ['another time', states.issued, { ...states.issued, renewAt: 1 }, false],
   ];
   for (const [name, before, after, expectedChange] of table) t.equal(isChange(before, after), expectedChange, name);
@@ -89,6 +94,9 @@ t.test('what is a change that people and subscribers are told', async (t) => {
 
 t.test('what a state holds', async (t) => {
   t.same(Object.values(states).map(failuresOf), [0, 0, 2, 2]);
-  t.same(Object.values(states).map((state) => svidOf(state) === svid), [false, true, true, false]);
+  t.same(
+    Object.values(states).map((state) => svidOf(state) === svid),
+    [false, true, true, false],
+  );
   t.equal(svidOf(undefined), undefined);
 });

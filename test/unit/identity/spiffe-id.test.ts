@@ -56,7 +56,12 @@ t.test('refuses everything else', async (t) => {
     'https://td/ns/a/sa/b',
     `spiffe://td/ns/a/sa/${'b'.repeat(2_000)}`,
   ];
-  for (const text of refused) t.throws(() => parseSpiffeId(text), { name: 'SignetError', kind: 'invalid', reason: 'name-invalid' }, JSON.stringify(text.slice(0, 60)));
+  for (const text of refused)
+    t.throws(
+      () => parseSpiffeId(text),
+      { name: 'SignetError', kind: 'invalid', reason: 'name-invalid' },
+      JSON.stringify(text.slice(0, 60)),
+    );
 });
 
 t.test('bounds of length', async (t) => {
@@ -86,7 +91,11 @@ t.test('every byte value: alone, at the start, in the middle and at the end of e
       t.equal(isNamespace(text), inside ? expected.inner : expected.edge, `namespace with ${code}`);
       t.equal(isServiceAccount(text), inside ? expected.inner || char === '.' : expected.edge, `service account with ${code}`);
       const uri = `spiffe://td/ns/n/sa/${text}`;
-      t.equal(accepts(() => parseSpiffeId(uri)), isServiceAccount(text), `id with ${code}`);
+      t.equal(
+        accepts(() => parseSpiffeId(uri)),
+        isServiceAccount(text),
+        `id with ${code}`,
+      );
     }
   }
 });
@@ -114,7 +123,14 @@ t.test('parse and format round trip', async (t) => {
 
 t.test('any text is refused or is its own canonical form', async (t) => {
   const nearMiss = fc
-    .tuple(fc.constantFrom('spiffe://', 'spiffe:/', ''), fc.string(), fc.constantFrom('/ns/', '/NS/', '/'), fc.string(), fc.constantFrom('/sa/', '//'), fc.string())
+    .tuple(
+      fc.constantFrom('spiffe://', 'spiffe:/', ''),
+      fc.string(),
+      fc.constantFrom('/ns/', '/NS/', '/'),
+      fc.string(),
+      fc.constantFrom('/sa/', '//'),
+      fc.string(),
+    )
     .map((parts) => parts.join(''));
   fc.assert(
     fc.property(nearMiss, (text) => {

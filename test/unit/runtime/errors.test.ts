@@ -1,6 +1,15 @@
 import t from 'tap';
 import type { ErrorKind } from '../../../agent/runtime/errors.js';
-import { SignetError, describeError, fromGrpcCode, isRetryable, kindOf, reasonOf, toWireStatus } from '../../../agent/runtime/errors.js';
+import {
+  SignetError,
+  describeError,
+  fieldsOf,
+  fromGrpcCode,
+  isRetryable,
+  kindOf,
+  reasonOf,
+  toWireStatus,
+} from '../../../agent/runtime/errors.js';
 
 // google.rpc.Code, written out again so that a slip in the table shows.
 const kinds: readonly (readonly [ErrorKind, number, boolean])[] = [
@@ -56,7 +65,9 @@ t.test('the reason is the nearest one of the chain', async (t) => {
 });
 
 t.test('describeError shows the chain in one line', async (t) => {
-  const chain = new SignetError('unavailable', 'renew certificate', { cause: new Error('call ca', { cause: new Error('connect ECONNREFUSED') }) });
+  const chain = new SignetError('unavailable', 'renew certificate', {
+    cause: new Error('call ca', { cause: new Error('connect ECONNREFUSED') }),
+  });
   t.equal(describeError(chain), 'renew certificate: call ca: connect ECONNREFUSED');
   t.equal(describeError('plain'), 'plain');
   t.equal(describeError(undefined), '');
@@ -64,10 +75,21 @@ t.test('describeError shows the chain in one line', async (t) => {
 
 t.test('describeError finds words for errors without a message and for things that are no errors', async (t) => {
   const refused = new AggregateError([new Error('connect ECONNREFUSED ::1:443'), new Error('connect ECONNREFUSED 127.0.0.1:443')]);
-  t.equal(describeError(new Error('call ca', { cause: refused })), 'call ca: connect ECONNREFUSED ::1:443, connect ECONNREFUSED 127.0.0.1:443');
+  t.equal(
+    describeError(new Error('call ca', { cause: refused })),
+    'call ca: connect ECONNREFUSED ::1:443, connect ECONNREFUSED 127.0.0.1:443',
+  );
   t.equal(describeError(new TypeError()), 'TypeError');
   t.equal(describeError(Object.create(null)), 'a thrown object');
   t.equal(describeError({ privateKey: 'x' }), 'a thrown object', 'the content of a foreign object is not shown');
+});
+
+t.test('fieldsOf gathers the fields of the chain', async (t) => {
+  const inner = new SignetError('invalid', 'inner', { fields: { name: 'inner', line: 7 } });
+  const outer = new SignetError('invalid', 'outer', { cause: new Error('foreign', { cause: inner }), fields: { name: 'outer' } });
+  t.same(fieldsOf(outer), { name: 'outer', line: 7 });
+  t.same(fieldsOf(new Error('foreign')), {});
+  t.same(fieldsOf(undefined), {});
 });
 
 t.test('a chain that loops ends', async (t) => {

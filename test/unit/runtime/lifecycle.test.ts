@@ -58,11 +58,13 @@ t.test('task group: stop aborts all and waits for them', async (t) => {
   const log = createRecordingLogger();
   const group = createTaskGroup(clock, log);
   const ended: string[] = [];
-  const task = (name: string, cancelled: boolean) => async (signal: AbortSignal): Promise<void> => {
-    await new Promise((resolve) => signal.addEventListener('abort', resolve));
-    ended.push(name);
-    if (cancelled) throw new SignetError('cancelled', 'wait cancelled');
-  };
+  const task =
+    (name: string, cancelled: boolean) =>
+    async (signal: AbortSignal): Promise<void> => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      ended.push(name);
+      if (cancelled) throw new SignetError('cancelled', 'wait cancelled');
+    };
   group.start('a', task('a', false));
   group.start('b', task('b', true));
   group.start('short', async () => {});

@@ -24,7 +24,14 @@ t.test('a line is JSON with time, level, message and fields', async (t) => {
   t.match(text[0], /\n$/);
   const { time, ...rest } = lines()[0] ?? {};
   t.match(time, /^\d{4}-\d\d-\d\dT.*Z$/);
-  t.same(rest, { level: 'info', message: 'certificate issued', id: 'spiffe://example.org/ns/a/sa/b', count: 3, ok: true, names: ['x', 'y'] });
+  t.same(rest, {
+    level: 'info',
+    message: 'certificate issued',
+    id: 'spiffe://example.org/ns/a/sa/b',
+    count: 3,
+    ok: true,
+    names: ['x', 'y'],
+  });
 });
 
 t.test('levels, changed while running, reach children too', async (t) => {
@@ -43,14 +50,19 @@ t.test('levels, changed while running, reach children too', async (t) => {
   all();
   log.setLevel('error');
   all();
-  t.same(lines().map((line) => line['message']), ['e', 'w', 'e', 'w', 'i', 'd', 'e']);
+  t.same(
+    lines().map((line) => line['message']),
+    ['e', 'w', 'e', 'w', 'i', 'd', 'e'],
+  );
   t.ok(lines().every((line) => line['part'] === 'cache'));
 });
 
 t.test('keys and tokens never get through, wherever they stand', async (t) => {
   const { log, text } = recording();
   log.info(`message ${keys.privateKey}`, { field: keys.privateKey, list: ['a', keys.privateKey], header: `Bearer ${token}` });
-  log.child({ bound: keys.privateKey, token }).error('x', errorFields(new Error(keys.privateKey, { cause: new Error(`call with ${token}`) })));
+  log
+    .child({ bound: keys.privateKey, token })
+    .error('x', errorFields(new Error(keys.privateKey, { cause: new Error(`call with ${token}`) })));
   const all = text.join('');
   const secret = keys.privateKey.split('\n')[1] ?? '';
   t.ok(secret.length > 40);
@@ -63,7 +75,10 @@ t.test('keys and tokens never get through, wherever they stand', async (t) => {
 
 t.test('redact: cut keys, other key types, two keys, nothing else', async (t) => {
   t.equal(redact('-----BEGIN EC PRIVATE KEY-----\nMHc'), '[key removed]');
-  t.equal(redact('a-----BEGIN RSA PRIVATE KEY-----x-----END RSA PRIVATE KEY-----b-----BEGIN PRIVATE KEY-----y-----END PRIVATE KEY-----c'), 'a[key removed]b[key removed]c');
+  t.equal(
+    redact('a-----BEGIN RSA PRIVATE KEY-----x-----END RSA PRIVATE KEY-----b-----BEGIN PRIVATE KEY-----y-----END PRIVATE KEY-----c'),
+    'a[key removed]b[key removed]c',
+  );
   t.equal(redact(keys.publicKey), keys.publicKey);
   t.equal(redact('file eyJ.txt of spiffe://example.org/ns/a/sa/b'), 'file eyJ.txt of spiffe://example.org/ns/a/sa/b');
 });
@@ -80,6 +95,8 @@ t.test('what is no plain value is dropped, whatever the types said', async (t) =
 
 t.test('errorFields', async (t) => {
   t.same(errorFields(new SignetError('denied', 'no', { reason: 'ca-denied' })), { error: 'no', kind: 'denied', reason: 'ca-denied' });
+  const inside = new SignetError('invalid', 'inner', { fields: { line: 7, error: 'not this', kind: 'nor this' } });
+  t.same(errorFields(new SignetError('invalid', 'outer', { cause: inside })), { line: 7, error: 'outer: inner', kind: 'invalid' });
   t.same(errorFields(new Error('foreign')), { error: 'foreign', kind: 'internal' });
 });
 
