@@ -20,7 +20,9 @@ const c = createRoot();
 
 type Test = Pick<typeof t, 'teardown'>;
 
-function createScene(test: Test, createSources: (services: Parameters<typeof createFileRootSource>[0]) => readonly RootSource[], path = '') {
+type CreateSources = (options: Parameters<typeof createFileRootSource>[0]) => readonly RootSource[];
+
+function createScene(test: Test, createSources: CreateSources, path = '') {
   const clock = createFakeClock({ startAt: testTime });
   const log = createRecordingLogger();
   const { metrics, read } = createTestMetrics();
@@ -67,7 +69,8 @@ t.test('a file of roots becomes a bundle: each root once, sorted, in canonical P
   t.match(bundle?.version, /^[0-9a-f]{64}$/);
   t.equal(scene.owner.reason.value, undefined);
   t.equal(await scene.read('signet_trust_bundle_roots'), 2);
-  t.equal(await scene.read('signet_trust_bundle_earliest_expiry_timestamp_seconds'), Math.min(a.certificate.notAfter, b.certificate.notAfter) / 1000);
+  const earliest = Math.min(a.certificate.notAfter, b.certificate.notAfter);
+  t.equal(await scene.read('signet_trust_bundle_earliest_expiry_timestamp_seconds'), earliest / 1000);
 });
 
 t.test('a root change is published at once, another text of the same roots is no change', async (t) => {
@@ -148,7 +151,8 @@ t.test('without a file there is no bundle until it comes', async (t) => {
   t.same(scene.roots(), fingerprints(a));
 });
 
-const sourcesOf = (...of: readonly Watched<readonly Certificate[]>[]) => of.map((roots, index) => createWatchedRootSource(`source ${index}`, roots));
+const sourcesOf = (...of: readonly Watched<readonly Certificate[]>[]) =>
+  of.map((roots, index) => createWatchedRootSource(`source ${index}`, roots));
 
 t.test('the union of all sources, and none before each of them was read', async (t) => {
   const one = watchedRoots(a, b);

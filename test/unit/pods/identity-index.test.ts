@@ -19,7 +19,8 @@ function createScene(options: Partial<IdentityIndexOptions> = {}) {
   const metrics = createTestMetrics();
   const source = createFakePodSource();
   const select = new WatchedValue<Selection>({});
-  const index = createIdentityIndex({ sources: [source], trustDomain: 'example.org', select, clock, log, metrics: metrics.metrics, ...options });
+  const services = { clock, log, metrics: metrics.metrics };
+  const index = createIdentityIndex({ sources: [source], trustDomain: 'example.org', select, ...services, ...options });
   const stop = new AbortController();
   const ended = index.run(stop.signal);
   let published = 0;
@@ -46,9 +47,8 @@ t.test('an identity starts in the tick in which its first pod is seen, Pending o
   t.same(uris(), []);
   source.set([createPod('cart', { phase: 'Pending' }), createPod('done', { phase: 'Succeeded' }), createPod('lost', { phase: 'Failed' })]);
   await Promise.resolve();
-  t.same([...index.identities.value], [
-    [uri('cart'), { id: { trustDomain: 'example.org', namespace: 'shop', serviceAccount: 'cart', uri: uri('cart') }, pods: ['uid-cart'], since: clock.now() }],
-  ]);
+  const id = { trustDomain: 'example.org', namespace: 'shop', serviceAccount: 'cart', uri: uri('cart') };
+  t.same([...index.identities.value], [[uri('cart'), { id, pods: ['uid-cart'], since: clock.now() }]]);
   t.same([...index.pods.value.keys()], ['uid-cart']);
   t.equal(index.idOf('uid-cart')?.uri, uri('cart'));
   t.equal(index.idOf('uid-done'), undefined);
@@ -262,8 +262,9 @@ t.test('any sequence of changes leaves what a naive model says', async (t) => {
   const accounts = ['a', 'b', 'c'];
   const podSets = fc.subarray(['1', '2', '3', '4', '5', '6']);
   const step = fc.record({ pods: podSets, over: podSets, seconds: fc.constantFrom(0, 1, 3, 5, 8, 29, 31) });
+  const accountOf = (name: string): string => accounts[Number(name) % accounts.length] ?? '';
   const podOf = (name: string, over: readonly string[]) =>
-    createPod(name, { serviceAccount: accounts[Number(name) % accounts.length] ?? '', phase: over.includes(name) ? 'Succeeded' : 'Running' });
+    createPod(name, { serviceAccount: accountOf(name), phase: over.includes(name) ? 'Succeeded' : 'Running' });
 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -274,7 +275,7 @@ t.test('any sequence of changes leaves what a naive model says', async (t) => {
       let time = 0;
       const lastSeen = new Map<string, number>();
       const see = (names: readonly string[]): void => {
-        for (const name of names) lastSeen.set(accounts[Number(name) % accounts.length] ?? '', time);
+        for (const name of names) lastSeen.set(accountOf(name), time);
       };
       for (const { pods, over, seconds } of steps) {
         source.set(pods.map((name) => podOf(name, over)));

@@ -63,7 +63,8 @@ t.test('delivers the first read and each change of the bytes, however the file i
 });
 
 t.test('follows five swaps of a volume as the kubelet makes them', async (t) => {
-  const directory = t.testdir({ v0: { 'roots.pem': '0' }, '..data': t.fixture('symlink', 'v0'), 'roots.pem': t.fixture('symlink', '..data/roots.pem') });
+  const links = { '..data': t.fixture('symlink', 'v0'), 'roots.pem': t.fixture('symlink', '..data/roots.pem') };
+  const directory = t.testdir({ v0: { 'roots.pem': '0' }, ...links });
   const file = follow(t, join(directory, 'roots.pem'));
   await file.waits;
   for (let swap = 1; swap <= 5; swap += 1) {
