@@ -6,15 +6,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { safeParse } from 'zod/mini';
 import type { Fault, FileValues } from './config/file.js';
 import { formatPath, maxFileBytes, parseFile } from './config/file.js';
-import { unknownKeys } from './config/kinds.js';
 import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './config/settings.js';
 import { isSetting, listSettings, settings } from './config/settings.js';
-import { closest } from './config/suggest.js';
+import { closest, unknownKeys } from './config/suggest.js';
 import type { Fields } from './runtime/errors.js';
 import { SignetError } from './runtime/errors.js';
 
 export type { Fault } from './config/file.js';
-export type { FileSource, HostPort, IssuerFiles, IssuerSource, PeerRule, Upstream } from './config/kinds.js';
+export type { HostPort } from './config/kinds.js';
+export type { FileSource, IssuerFiles, IssuerSource, PeerRule, Upstream } from './config/lists.js';
 export type { Mode } from './config/settings.js';
 
 export type Config = Typed<Settings>;
@@ -135,7 +135,7 @@ export function evaluateConfig(input: ConfigInput, text: string | undefined, fil
   for (const entry of named) {
     const source = findValue(entry, input, env, content, place);
     effective.push({ path: entry.path, value: source.value, origin: source.origin });
-    const result = safeParse(entry.setting.schema, source.value);
+    const result = safeParse(entry.setting.schema(), source.value);
     if (result.success) {
       if (result.data !== undefined) setAt(config, entry, result.data);
       continue;

@@ -94,19 +94,20 @@ ${tables.join('')}`;
 
 /** The file as JSON Schema: no setting is required there, since environment and flags may give it. */
 function configurationSchema({ settings, isSetting, strictObject, optional, toJSONSchema }) {
-  const sentences = new Map();
+  const bySchema = new Map();
   const toSchema = (section) =>
     strictObject(
       Object.fromEntries(
         Object.entries(section).map(([key, value]) => {
           if (!isSetting(value)) return [key, optional(toSchema(value))];
-          sentences.set(value.schema, value);
-          return [key, optional(value.schema)];
+          const schema = value.schema();
+          bySchema.set(schema, value);
+          return [key, optional(schema)];
         }),
       ),
     );
   const override = ({ zodSchema, jsonSchema }) => {
-    const setting = sentences.get(zodSchema);
+    const setting = bySchema.get(zodSchema);
     if (setting !== undefined) jsonSchema.description = `${setting.sentence} Value: ${setting.allowed}.`;
   };
   const schema = toJSONSchema(toSchema(settings()), { io: 'input', override });

@@ -12,18 +12,13 @@ import {
   group,
   hostPort,
   integer,
-  labels,
-  namespaces,
   nodeName,
   optional,
-  peerRules,
-  podSources,
-  rootSources,
   size,
   socketPath,
   trustDomain,
-  upstreams,
 } from './kinds.js';
+import { labels, namespaces, peerRules, podSources, rootSources, upstreams } from './lists.js';
 
 export type Mode = 'agent' | 'dev';
 

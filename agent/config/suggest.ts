@@ -25,3 +25,9 @@ function editDistance(a: string, b: string): number {
   }
   return row[b.length] ?? Infinity;
 }
+
+/** The fault of keys that do not exist; of a single one, with what was probably meant. */
+export function unknownKeys(keys: readonly string[], known: readonly string[]): string {
+  const meant = keys.length === 1 ? closest(keys[0] ?? '', known) : undefined;
+  return meant === undefined ? `is unknown; known here: ${known.join(', ')}` : `is unknown; did you mean ${meant}?`;
+}

@@ -1,0 +1,158 @@
+// The settings that are lists and mappings: their shapes, and the zod schemas that read them. They stand in the file only.
+// Used by the table of settings; the shapes are also the types of what the modules are given.
+
+import * as z from 'zod/mini';
+import { isNamespace, isServiceAccount, isTrustDomain } from '../identity/spiffe-id.js';
+import type { Kind, Schema } from './kinds.js';
+import { absolutePathText, checkedText, expected, isAbsolutePath, wholeNumber } from './kinds.js';
+import { unknownKeys } from './suggest.js';
+
+const mapping = <Shape extends Record<string, z.core.SomeType>>(shape: Shape, allowed: string) =>
+  z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return expected(allowed).error(issue);
+      return unknownKeys(issue.keys, Object.keys(shape));
+    },
+  });
+
+const fileOnly = <V>(schema: () => Schema<V>, allowed: string): Kind<V> => ({
+  schema,
+  allowed,
+  suffix: '',
+  fileOnly: true,
+  isOptional: false,
+});
+
+const labelsSchema = () => z.record(z.string(), z.string(expected('a label value')), expected('a mapping of labels to values'));
+
+export const labels = (): Kind<Record<string, string>> => fileOnly(labelsSchema, 'a mapping of labels to values');
+
+export function namespaces(): Kind<string[]> {
+  const allowed = 'a list of namespaces';
+  const name = () => checkedText('the name of a namespace', isNamespace);
+  return fileOnly(() => z.array(name(), expected(allowed)).check(z.maxLength(10_000)), allowed);
+}
+
+export interface FileSource {
+  readonly kind: 'file';
+  readonly path: string;
+}
+
+export interface IssuerSource {
+  readonly kind: 'issuer';
+}
+
+const pathSchema = () => checkedText(absolutePathText, isAbsolutePath);
+const fileSource = () => mapping({ kind: z.literal('file'), path: pathSchema() }, 'a source');
+const notEmpty = (allowed: string) => z.minLength(1, { error: `must have at least one entry: ${allowed}` });
+
+export function podSources(): Kind<FileSource[]> {
+  const allowed = 'a list of sources: {kind: file, path}';
+  const source = () => z.discriminatedUnion('kind', [fileSource()], expected('file'));
+  return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
+}
+
+export function rootSources(): Kind<(FileSource | IssuerSource)[]> {
+  const allowed = 'a list of sources: {kind: file, path} or {kind: issuer}';
+  const issuer = () => mapping({ kind: z.literal('issuer') }, 'a source');
+  const source = () => z.discriminatedUnion('kind', [fileSource(), issuer()], expected('file or issuer'));
+  return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
+}
+
+/** The files of an issuer, all PEM. */
+export interface IssuerFiles {
+  readonly certificate: string;
+  readonly privateKey: string;
+  /** Certificates between the issuer and its root. */
+  readonly chain?: string;
+  /** Roots that the chain may end in; default: the last certificate of the chain. */
+  readonly roots?: string;
+}
+
+export interface Upstream {
+  readonly kind: 'built-in';
+  /** Default: an issuer made on the first start and kept in the state directory. */
+  readonly issuer?: IssuerFiles;
+}
+
+function upstreamSchema(): Schema<Upstream> {
+  const issuer = mapping(
+    {
+      certificate: pathSchema(),
+      privateKey: pathSchema(),
+      chain: z.exactOptional(pathSchema()),
+      roots: z.exactOptional(pathSchema()),
+    },
+    'a mapping of files: certificate, privateKey, chain, roots',
+  );
+  const builtIn = mapping({ kind: z.literal('built-in'), issuer: z.exactOptional(issuer) }, 'an upstream');
+  return z.discriminatedUnion('kind', [builtIn], expected('built-in'));
+}
+
+export function upstreams(): Kind<Upstream[]> {
+  const allowed = 'a list with one upstream: {kind: built-in, issuer: {certificate, privateKey, chain, roots}}';
+  const one = () => z.maxLength(1, { error: 'must have one entry: failover between several upstreams is not available yet' });
+  return fileOnly(() => z.array(upstreamSchema(), expected(allowed)).check(notEmpty(allowed), one()), allowed);
+}
+
+/** Which peers a rule means and what they may ask for; the first rule that matches decides. */
+export interface PeerRule {
+  /** A process in a pod. An empty mapping means any pod. */
+  readonly pod?: { readonly serviceAccount?: string; readonly labels?: Readonly<Record<string, string>> };
+  /** A process of the host, by systemd unit, uid or both. */
+  readonly host?: { readonly unit?: string; readonly uid?: number };
+  readonly grant: 'node' | 'own' | 'none' | readonly string[];
+}
+
+const isAccountName = (text: string): boolean => {
+  const [namespace = '', name = '', ...rest] = text.split('/');
+  return rest.length === 0 && isNamespace(namespace) && isServiceAccount(name);
+};
+
+/** A SPIFFE ID whose namespace and account may have stars in them. */
+const isIdPattern = (text: string): boolean => {
+  const [, domain = '', namespace = '', name = ''] = /^spiffe:\/\/([^/]*)\/ns\/([^/]*)\/sa\/([^/]*)$/.exec(text) ?? [];
+  return isTrustDomain(domain) && isNamespace(namespace.replaceAll('*', 'x')) && isServiceAccount(name.replaceAll('*', 'x'));
+};
+
+const isUnitName = (text: string): boolean => /^[A-Za-z0-9:_.\\@-]{1,255}$/.test(text);
+
+function peerSchemas() {
+  const pod = mapping(
+    {
+      serviceAccount: z.exactOptional(checkedText('<namespace>/<service account>', isAccountName)),
+      labels: z.exactOptional(labelsSchema()),
+    },
+    'a mapping of serviceAccount and labels, {} for any pod',
+  );
+  const host = mapping(
+    {
+      unit: z.exactOptional(checkedText('the name of a systemd unit, such as envoy.service', isUnitName)),
+      uid: z.exactOptional(wholeNumber(0, 4_294_967_294, 'a uid')),
+    },
+    'a mapping of unit and uid',
+  ).check(z.refine((rule) => rule.unit !== undefined || rule.uid !== undefined, { error: 'must name a unit or a uid' }));
+  return { pod, host };
+}
+
+function grantSchema(): Schema<PeerRule['grant']> {
+  const patternText = 'spiffe://<trust domain>/ns/<namespace>/sa/<service account>, with * for any characters of the last two';
+  const allowed = 'node, own, none or a list of SPIFFE IDs, with * for any characters of a namespace or service account';
+  return z.union([z.enum(['node', 'own', 'none']), z.array(checkedText(patternText, isIdPattern))], expected(allowed));
+}
+
+function ruleSchema(): Schema<PeerRule> {
+  const { pod, host } = peerSchemas();
+  return mapping({ pod: z.exactOptional(pod), host: z.exactOptional(host), grant: grantSchema() }, 'a rule').check(
+    z.refine((rule) => (rule.pod === undefined) !== (rule.host === undefined), { error: 'must have either pod or host' }),
+    z.refine((rule) => rule.host === undefined || rule.grant !== 'own', {
+      error: 'must not grant own to a host process: it has no pod',
+      path: ['grant'],
+    }),
+  );
+}
+
+export function peerRules(): Kind<PeerRule[]> {
+  const allowed = 'a list of rules: {pod: {serviceAccount, labels}, grant} or {host: {unit, uid}, grant}';
+  return fileOnly(() => z.array(ruleSchema(), expected(allowed)).check(z.maxLength(1_000)), allowed);
+}
