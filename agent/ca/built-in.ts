@@ -38,7 +38,10 @@ export function createBuiltIn(options: BuiltInOptions): CaClient {
       const { publicKeySpki, extensions } = parseCsr(csr);
       const { uris = [], otherForms = [] } = extensions.subjectAltName ?? {};
       if (uris.length !== 1 || uris[0] !== id.uri || otherForms.length > 0) {
-        throw new SignetError('invalid', 'request asks for another name', { reason: 'ca-refused-request', fields: { id: id.uri, requested: uris } });
+        throw new SignetError('invalid', 'request asks for another name', {
+          reason: 'ca-refused-request',
+          fields: { id: id.uri, requested: uris },
+        });
       }
       const leaf = await signCertificate(issuer, issuer.name, {
         profile: 'leaf',

@@ -65,7 +65,7 @@ export function acceptAnswer(elements: readonly Buffer[], expected: ExpectedAnsw
   const leaf = findLeaf(certificates, key);
   checkNames(leaf, id);
   checkUsage(leaf);
-  const path = findChain(leaf, { candidates: certificates, roots, now, toleranceMs });
+  const path = findChain(leaf, { candidates: certificates, roots, now, toleranceMs, from: 'leaf' });
   return new Svid({ id, chain: path.slice(0, -1), privateKeyPem: key.pkcs8Pem(), receivedAt: now });
 }
 
@@ -81,7 +81,9 @@ function readElements(elements: readonly Buffer[], limits: AnswerLimits): readon
   }
   const certificates: Certificate[] = [];
   for (const [index, element] of elements.entries()) {
-    certificates.push(...readCertificates(element, { source: `element ${index}`, maxBytes, maxCertificates: maxCertificates - certificates.length }));
+    certificates.push(
+      ...readCertificates(element, { source: `element ${index}`, maxBytes, maxCertificates: maxCertificates - certificates.length }),
+    );
   }
   if (certificates.length === 0) throw refuse('answer-empty', 'answer holds no certificate', { elements: elements.length });
   return certificates;

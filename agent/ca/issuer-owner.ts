@@ -136,12 +136,19 @@ function createRotation(options: IssuerFromFilesOptions): Rotation {
     roots,
     replace(next) {
       const before = issuer.value;
-      const unchanged = sameCertificates([before.certificate, ...before.chain, ...before.roots], [next.certificate, ...next.chain, ...next.roots]);
+      const unchanged = sameCertificates(
+        [before.certificate, ...before.chain, ...before.roots],
+        [next.certificate, ...next.chain, ...next.roots],
+      );
       if (unchanged) return false;
       for (const root of before.roots) former.set(root, clock.now() + leafLifetimeMs);
       publish(next);
       issuer.set(next);
-      log.info('issuer changed', { ...certificateFields(next.certificate), notAfter: formatInstant(next.notAfter), formerRoots: former.size });
+      log.info('issuer changed', {
+        ...certificateFields(next.certificate),
+        notAfter: formatInstant(next.notAfter),
+        formerRoots: former.size,
+      });
       return true;
     },
     stop: () => alarm?.cancel(),

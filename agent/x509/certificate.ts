@@ -46,29 +46,36 @@ export class Certificate {
 
   private constructor(bytes: Buffer) {
     if (bytes.length > maxCertificateBytes) throw malformed('size');
-    const [tbs, algorithm, signature, ...more] = der.elements(der.decode(bytes));
-    if (tbs === undefined || algorithm === undefined || more.length > 0) throw malformed('structure');
     this.der = Buffer.allocUnsafeSlow(bytes.length);
     bytes.copy(this.der);
-    this.#tbs = firstElement(this.der, der.encode(tbs).length);
-    this.#signature = der.readBitStringBytes(signature);
     this.fingerprint = createHash('sha256').update(this.der).digest('hex');
-
-    const fields = [...der.elements(tbs)];
-    this.version = readVersion(fields);
-    const [serial, innerAlgorithm, issuer, validity, subject, spki, ...rest] = fields;
-    if (innerAlgorithm === undefined || issuer === undefined || subject === undefined || spki === undefined) throw malformed('structure');
-    this.serial = der.readIntegerHex(serial);
+    const whole = der.decode(this.der);
+    const [tbs, algorithm, signature, ...more] = der.elements(whole);
+    const [tbsDer, algorithmDer] = der.slices(whole, this.der);
+    if (tbs === undefined || tbsDer === undefined || algorithmDer === undefined || more.length > 0) throw malformed('structure');
+    this.#tbs = tbsDer;
+    this.#signature = der.readBitStringBytes(signature);
     this.signatureAlgorithm = der.readOid(der.elements(algorithm)[0]);
+
+    // [0] EXPLICIT Version DEFAULT v1
+    const versionNode = der.elements(tbs)[0];
+    const hasVersion = der.isContext(versionNode, 0);
+    this.version = hasVersion ? der.readSmallInteger(der.contextElements(versionNode)[0]) + 1 : 1;
+    const [serial, , issuer, validity, subject, , ...optional] = der.elements(tbs).slice(hasVersion ? 1 : 0);
+    const [, innerAlgorithmDer, issuerDer, , subjectDer, spkiDer] = der.slices(tbs, tbsDer).slice(hasVersion ? 1 : 0);
+    if (issuerDer === undefined || subjectDer === undefined || spkiDer === undefined) throw malformed('structure');
     // RFC 5280 §4.1.1.2
-    if (!der.encode(algorithm).equals(der.encode(innerAlgorithm))) throw malformed('two signature algorithms');
-    this.issuer = readName(issuer);
+    if (innerAlgorithmDer?.equals(algorithmDer) !== true) throw malformed('two signature algorithms');
+    this.serial = der.readIntegerHex(serial);
+    checkName(issuer);
+    checkName(subject);
+    this.issuer = issuerDer;
+    this.subject = subjectDer;
     const [notBefore, notAfter] = der.elements(validity);
     this.notBefore = der.readTime(notBefore);
     this.notAfter = der.readTime(notAfter);
-    this.subject = readName(subject);
-    this.publicKeySpki = der.encode(spki);
-    this.extensions = readExtensions(readOptionalFields(rest, this.version));
+    this.publicKeySpki = spkiDer;
+    this.extensions = readExtensions(extensionList(optional, this.version));
   }
 
   get isCa(): boolean {
@@ -142,35 +149,21 @@ function malformed(what: string): SignetError {
   return new SignetError('invalid', `malformed certificate: ${what}`);
 }
 
-/** The first element inside an outer SEQUENCE, whose header is two octets, or more by its long form. */
-function firstElement(outer: Buffer, length: number): Buffer {
-  const second = outer[1] ?? 0;
-  const start = second < 0x80 ? 2 : 2 + (second & 0x7f);
-  return outer.subarray(start, start + length);
-}
-
-// [0] EXPLICIT Version DEFAULT v1
-function readVersion(fields: Asn1[]): number {
-  if (!der.isContext(fields[0], 0)) return 1;
-  const version = der.readSmallInteger(der.contextElements(fields[0])[0]) + 1;
-  fields.shift();
-  return version;
-}
-
-function readName(node: Asn1): Buffer {
+/** Name ::= SEQUENCE OF SET OF AttributeTypeAndValue; values are compared, never read. */
+function checkName(node: Asn1 | undefined): void {
   for (const relative of der.elements(node)) der.elements(relative, der.tags.set);
-  return der.encode(node);
 }
 
 /** issuerUniqueID [1], subjectUniqueID [2], extensions [3]; only the last means anything (RFC 5280 §4.1.2.8, §4.1.2.9). */
-function readOptionalFields(rest: readonly Asn1[], version: number): readonly Asn1[] {
+function extensionList(optional: readonly Asn1[], version: number): readonly Asn1[] {
   let extensions: readonly Asn1[] = [];
   let previous = 0;
-  for (const field of rest) {
-    if (field.tagClass !== 0x80 || field.type <= previous || field.type > 3) throw malformed('structure');
-    previous = field.type;
-    if (der.isContext(field, 3)) extensions = der.elements(der.contextElements(field)[0]);
+  for (const field of optional) {
+    const number = [1, 2, 3].find((each) => der.isContext(field, each)) ?? 0;
+    if (number <= previous) throw malformed('structure');
+    previous = number;
+    if (number === 3) extensions = der.elements(der.contextElements(field)[0]);
   }
-  if (rest.length > 0 && version !== 3) throw malformed('extensions without version 3');
+  if (optional.length > 0 && version !== 3) throw malformed('extensions without version 3');
   return extensions;
 }

@@ -19,9 +19,11 @@ export interface ChainOptions {
   readonly now: number;
   /** How far a notBefore may lie ahead, in ms: clocks differ. */
   readonly toleranceMs: number;
+  /** What the path begins with. An issuer counts in path lengths and may be a root itself. */
+  readonly from: 'leaf' | 'issuer';
 }
 
-/** Why a certificate is refused; `depth` is how far from the leaf, the most telling fault being the farthest. */
+/** Why a certificate is refused; `depth` is how far from the first certificate, the most telling fault being the farthest. */
 interface Fault {
   readonly reason: ReasonCode;
   readonly message: string;
@@ -35,14 +37,15 @@ const maxPath = 8;
 const maxVerifications = 32;
 
 /**
- * The path from `leaf` to a root, both included. All candidates of one name are tried. Throws `invalid` with the reason of
- * the check that failed farthest from the leaf.
+ * The path from `first` to a root, both included. All candidates of one name are tried. Throws `invalid` with the reason of
+ * the check that failed farthest from `first`.
  */
-export function findChain(leaf: Certificate, options: ChainOptions): readonly Certificate[] {
-  const leafFault = certificateFault(leaf, 0, options);
-  if (leafFault !== undefined) throw toError(leafFault);
+export function findChain(first: Certificate, options: ChainOptions): readonly Certificate[] {
+  const firstFault = options.from === 'leaf' ? certificateFault(first, 0, options) : issuerFault(first, [], options);
+  if (firstFault !== undefined) throw toError(firstFault);
   const roots = options.roots.filter((root) => root.selfIssued);
   const known = new Set(roots.map((root) => root.fingerprint));
+  if (options.from === 'issuer' && known.has(first.fingerprint) && first.selfSigned) return [first];
   const issuers = [...roots, ...options.candidates.filter((candidate) => !known.has(candidate.fingerprint))];
   let verifications = 0;
   let worst: Fault | undefined;
@@ -52,7 +55,7 @@ export function findChain(leaf: Certificate, options: ChainOptions): readonly Ce
   };
 
   const extend = (path: readonly Certificate[]): readonly Certificate[] | undefined => {
-    const last = path.at(-1) ?? leaf;
+    const last = path.at(-1) ?? first;
     const named = issuers.filter((issuer) => issuer.subject.equals(last.issuer) && !path.includes(issuer));
     if (named.length === 0) return note(unknownIssuer(last, path.length));
     for (const issuer of named) {
@@ -61,7 +64,8 @@ export function findChain(leaf: Certificate, options: ChainOptions): readonly Ce
         note(linkFault);
         continue;
       }
-      if (++verifications > maxVerifications) return note({ ...unknownIssuer(last, path.length), message: 'too many candidates for one chain' });
+      if (++verifications > maxVerifications)
+        throw toError({ ...unknownIssuer(last, path.length), message: 'too many candidates for one chain' });
       if (!last.isSignedBy(issuer)) {
         note(signatureFault(last, issuer, path.length, 'signature does not verify'));
         continue;
@@ -78,8 +82,8 @@ export function findChain(leaf: Certificate, options: ChainOptions): readonly Ce
     return undefined;
   };
 
-  const chain = extend([leaf]);
-  if (chain === undefined) throw toError(worst ?? unknownIssuer(leaf, 0));
+  const chain = extend([first]);
+  if (chain === undefined) throw toError(worst ?? unknownIssuer(first, 0));
   return chain;
 }
 
@@ -106,25 +110,30 @@ function signatureFault(certificate: Certificate, issuer: Certificate, depth: nu
 function keyIdFault(certificate: Certificate, issuer: Certificate, depth: number): Fault | undefined {
   const { keyId, serial, issuer: name } = certificate.extensions.authorityKey ?? {};
   const differs =
-    keyId !== issuer.subjectKeyId ||
+    (issuer.subjectKeyId !== undefined && issuer.subjectKeyId !== keyId) ||
     (serial !== undefined && serial !== issuer.serial) ||
     (name !== undefined && !name.equals(issuer.issuer));
   return differs ? signatureFault(certificate, issuer, depth, 'key identifiers of certificate and issuer differ') : undefined;
 }
 
-/** What an issuer must be to stand above `below` (leaf first). */
+/** What an issuer must be to stand above `below` (nearest to the leaf first). */
 function issuerFault(issuer: Certificate, below: readonly Certificate[], options: ChainOptions): Fault | undefined {
   const depth = below.length;
-  const message = notAllowed(issuer, below);
+  const message = notAllowed(issuer, below, options);
   if (message !== undefined) return { reason: 'issuer-not-allowed', message, depth, fields: certificateFields(issuer) };
   const weakness = weaknessOf(issuer.publicKey);
   if (weakness !== undefined) {
-    return { reason: 'key-weak', message: 'key of an issuer is not allowed', depth, fields: { ...certificateFields(issuer), key: weakness } };
+    return {
+      reason: 'key-weak',
+      message: 'key of an issuer is not allowed',
+      depth,
+      fields: { ...certificateFields(issuer), key: weakness },
+    };
   }
   return certificateFault(issuer, depth, options);
 }
 
-function notAllowed(issuer: Certificate, below: readonly Certificate[]): string | undefined {
+function notAllowed(issuer: Certificate, below: readonly Certificate[], { from }: ChainOptions): string | undefined {
   if (!issuer.isCa) return 'issuer is no ca';
   if (issuer.keyUsage?.has('keyCertSign') !== true) return 'issuer has no key usage for signing certificates';
   if (!issuer.extensions.critical.has(extensionOids.basicConstraints)) return 'basic constraints of an issuer are not critical';
@@ -133,29 +142,38 @@ function notAllowed(issuer: Certificate, below: readonly Certificate[]): string 
   // RFC 5280 says nothing of it in an issuer; TLS libraries take it as a bound on what is below.
   if (usages !== undefined && !(usages.has(serverAuth) && usages.has(clientAuth))) return 'extended key usage of an issuer excludes tls';
   // RFC 5280 §4.2.1.9: self-issued intermediates do not count.
-  const length = below.slice(1).filter((certificate) => !certificate.selfIssued).length;
+  const length = below.slice(from === 'leaf' ? 1 : 0).filter((certificate) => !certificate.selfIssued).length;
   if (issuer.pathLength !== undefined && issuer.pathLength < length) return 'path length of an issuer is exceeded';
   return nameConstraintFault(issuer, below);
 }
 
-/** RFC 5280 §4.1, §4.2 as far as `openssl verify -x509_strict` looks at it; critical extensions that are understood. */
+/** The critical extensions that are understood: those that are read. */
 const understood: ReadonlySet<string> = new Set(Object.values(extensionOids));
 
 function certificateFault(certificate: Certificate, depth: number, options: ChainOptions): Fault | undefined {
   const { now, toleranceMs } = options;
-  const fields = certificateFields(certificate);
-  const times = { ...fields, now: formatInstant(now), notBefore: formatInstant(certificate.notBefore), notAfter: formatInstant(certificate.notAfter) };
-  if (now >= certificate.notAfter) return { reason: 'certificate-expired', message: 'certificate is expired', depth, fields: times };
-  if (certificate.notBefore > now + toleranceMs) {
-    return { reason: 'certificate-not-yet-valid', message: 'certificate is not valid yet', depth, fields: times };
-  }
-  if (!signatureAlgorithms.has(certificate.signatureAlgorithm)) {
-    return { reason: 'key-weak', message: 'signature algorithm is not allowed', depth, fields: { ...fields, algorithm: certificate.signatureAlgorithm } };
+  const { notBefore, notAfter, signatureAlgorithm: algorithm } = certificate;
+  const faultAtTime = (reason: ReasonCode, message: string): Fault => {
+    const times = { now: formatInstant(now), notBefore: formatInstant(notBefore), notAfter: formatInstant(notAfter) };
+    return { reason, message, depth, fields: { ...certificateFields(certificate), ...times } };
+  };
+  if (now >= notAfter) return faultAtTime('certificate-expired', 'certificate is expired');
+  if (notBefore > now + toleranceMs) return faultAtTime('certificate-not-yet-valid', 'certificate is not valid yet');
+  if (!signatureAlgorithms.has(algorithm)) {
+    return {
+      reason: 'key-weak',
+      message: 'signature algorithm is not allowed',
+      depth,
+      fields: { ...certificateFields(certificate), algorithm },
+    };
   }
   const message = formFault(certificate);
-  return message === undefined ? undefined : { reason: depth === 0 ? 'leaf-not-allowed' : 'issuer-not-allowed', message, depth, fields };
+  if (message === undefined) return undefined;
+  const reason = depth === 0 && options.from === 'leaf' ? 'leaf-not-allowed' : 'issuer-not-allowed';
+  return { reason, message, depth, fields: certificateFields(certificate) };
 }
 
+/** RFC 5280 §4.1 and §4.2, as far as `openssl verify -x509_strict` looks at them. */
 function formFault(certificate: Certificate): string | undefined {
   const { critical, subjectAltName } = certificate.extensions;
   for (const oid of critical) if (!understood.has(oid)) return `critical extension ${oid} is not understood`;

@@ -18,7 +18,7 @@ export { PrivateKey, generateKey, keyTypes } from './private-key.js';
 export const subjectProfiles = ['none', 'empty-o', 'cn'] as const;
 export type SubjectProfile = (typeof subjectProfiles)[number];
 
-/** What a request asks for. */
+/** What a request asks for; buffers are parts of the request's own bytes. */
 export interface Csr {
   /** Name, DER. */
   readonly subject: Buffer;
@@ -39,12 +39,16 @@ const maxCsrBytes = 16 * 1024;
 /** A request in DER with one URI SAN, which is critical when the subject is empty (RFC 5280 §4.2.1.6). */
 export async function createCsr(key: PrivateKey, id: SpiffeId, subject: SubjectProfile): Promise<Buffer> {
   const uri = der.context(nameForms.uri, Buffer.from(id.uri));
-  const san = [der.oid(extensionOids.subjectAltName), ...(subject === 'none' ? [der.boolean(true)] : []), der.octetString(der.encode(der.sequence(uri)))];
+  const san = [
+    der.oid(extensionOids.subjectAltName),
+    ...(subject === 'none' ? [der.boolean(true)] : []),
+    der.octetString(der.encode(der.sequence(uri))),
+  ];
   const extensions = der.sequence(der.sequence(...san));
   const info = der.sequence(
     der.integer(Buffer.of(0)),
     subjectName(subject, id),
-    der.decode(key.publicKeySpki),
+    der.encoded(key.publicKeySpki),
     der.context(0, [der.sequence(der.oid(extensionRequest), der.set(extensions))]),
   );
   const signature = await key.sign(der.encode(info));
@@ -58,7 +62,8 @@ async function checkOwn(bytes: Buffer, key: PrivateKey, id: SpiffeId): Promise<v
   const csr = parseCsr(bytes);
   const uris = csr.extensions.subjectAltName?.uris ?? [];
   const asked = uris.length === 1 && uris[0] === id.uri && csr.publicKeySpki.equals(key.publicKeySpki);
-  if (!asked || !(await key.verify(csr.signed, csr.signature))) throw new SignetError('internal', 'bug: certificate request fails its own check');
+  if (!asked || !(await key.verify(csr.signed, csr.signature)))
+    throw new SignetError('internal', 'bug: certificate request fails its own check');
 }
 
 function subjectName(profile: SubjectProfile, id: SpiffeId): der.Asn1 {
@@ -72,17 +77,20 @@ function subjectName(profile: SubjectProfile, id: SpiffeId): der.Asn1 {
 export function parseCsr(bytes: Buffer): Csr {
   try {
     if (bytes.length > maxCsrBytes) throw new SignetError('invalid', 'too large', { fields: { bytes: bytes.length } });
-    const [info, algorithm, signature, ...more] = der.elements(der.decode(bytes));
-    const [version, subject, spki, attributes, ...rest] = der.elements(info);
-    if (info === undefined || subject === undefined || spki === undefined || more.length + rest.length > 0) {
+    const whole = der.decode(bytes);
+    const [info, algorithm, signature, ...more] = der.elements(whole);
+    const [signed] = der.slices(whole, bytes);
+    if (info === undefined || signed === undefined) throw new SignetError('invalid', 'malformed structure');
+    const [version, , , attributes, ...rest] = der.elements(info);
+    const [, subject, publicKeySpki] = der.slices(info, signed);
+    if (subject === undefined || publicKeySpki === undefined || more.length + rest.length > 0)
       throw new SignetError('invalid', 'malformed structure');
-    }
     if (der.readSmallInteger(version) !== 0) throw new SignetError('invalid', 'unknown version');
     return {
-      subject: der.encode(subject),
-      publicKeySpki: der.encode(spki),
+      subject,
+      publicKeySpki,
       extensions: readExtensions(attributes === undefined ? [] : requestedExtensions(attributes)),
-      signed: der.encode(info),
+      signed,
       signatureAlgorithm: der.readOid(der.elements(algorithm)[0]),
       signature: der.readBitStringBytes(signature),
     };

@@ -37,12 +37,13 @@ function malformed(what: string, cause?: unknown): SignetError {
 
 const primitive = (tag: number, content: string): Asn1 => asn1.create(universal, tag, false, content);
 
-/** Encodes a tree to bytes of its own, which pin no pool of Node. */
 export function encode(node: Asn1): Buffer {
-  const text = asn1.toDer(node).getBytes();
-  const bytes = Buffer.allocUnsafeSlow(text.length);
-  bytes.write(text, 'latin1');
-  return bytes;
+  return Buffer.from(asn1.toDer(node).getBytes(), 'latin1');
+}
+
+/** An element that is encoded already, to stand in a tree: its identifier octet, and its content octets unread. */
+export function encoded(der: Buffer): Asn1 {
+  return asn1.create(universal, der[0] ?? 0, false, der.toString('latin1', headerLength(der)));
 }
 
 export const sequence = (...elements: Asn1[]): Asn1 => asn1.create(universal, tags.sequence, true, elements);
@@ -99,6 +100,24 @@ function decodeText(text: string): Asn1 {
   return node;
 }
 
+/** The bytes of each element of a constructed one, as parts of its own bytes: what is signed, and names to compare. */
+export function slices(node: Asn1, der: Buffer): readonly Buffer[] {
+  let end = headerLength(der);
+  return contextElements(node).map((element) => der.subarray(end, (end += lengthOf(element))));
+}
+
+/** Octets before the content: two, or more by the long form of the length (X.690 §8.1.3). */
+export function headerLength(der: Buffer): number {
+  const length = der[1] ?? 0;
+  return length < 0x80 ? 2 : 2 + (length & 0x7f);
+}
+
+function lengthOf(node: Asn1): number {
+  const length = typeof node.value === 'string' ? node.value.length : node.value.reduce((sum, element) => sum + lengthOf(element), 0);
+  const header = length < 0x80 ? 2 : length < 0x100 ? 3 : length < 0x10000 ? 4 : 5;
+  return header + length;
+}
+
 /** The element that an OCTET STRING wraps, as the value of an extension does. */
 export function decodeOctets(node: Asn1): Asn1 {
   return decodeText(content(node, tags.octetString));
@@ -118,7 +137,7 @@ export function elements(node: Asn1 | undefined, tag: number = tags.sequence): r
   return node.value;
 }
 
-/** The elements of a constructed context-specific element. */
+/** The elements of a constructed element of any class. */
 export function contextElements(node: Asn1): readonly Asn1[] {
   if (!Array.isArray(node.value)) throw malformed('expected a constructed element');
   return node.value;

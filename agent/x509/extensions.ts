@@ -53,7 +53,10 @@ export interface Extensions {
   readonly basicConstraints?: { readonly isCa: boolean; readonly pathLength?: number };
   readonly keyUsage?: ReadonlySet<string>;
   readonly extendedKeyUsage?: ReadonlySet<string>;
-  readonly subjectAltName?: { readonly uris: readonly string[]; /** Tag numbers of the names besides URIs. */ readonly otherForms: readonly number[] };
+  readonly subjectAltName?: {
+    readonly uris: readonly string[];
+    /** Tag numbers of the names besides URIs. */ readonly otherForms: readonly number[];
+  };
   readonly nameConstraints?: NameConstraints;
   readonly subjectKeyId?: string;
   /** All parts hex or DER as in the issuer's own certificate. */
@@ -64,7 +67,8 @@ type Writable = { -readonly [Name in keyof Extensions]: Extensions[Name] };
 
 const readers: Readonly<Record<string, (value: Asn1, into: Writable) => void>> = {
   [extensionOids.basicConstraints]: (value, into) => (into.basicConstraints = readBasicConstraints(value)),
-  [extensionOids.keyUsage]: (value, into) => (into.keyUsage = new Set(der.readBits(value).map((bit) => keyUsageNames[bit] ?? `bit ${bit}`))),
+  [extensionOids.keyUsage]: (value, into) =>
+    (into.keyUsage = new Set(der.readBits(value).map((bit) => keyUsageNames[bit] ?? `bit ${bit}`))),
   [extensionOids.extendedKeyUsage]: (value, into) => (into.extendedKeyUsage = new Set(der.elements(value).map(der.readOid))),
   [extensionOids.subjectAltName]: (value, into) => (into.subjectAltName = readSubjectAltName(value)),
   [extensionOids.nameConstraints]: (value, into) => (into.nameConstraints = readNameConstraints(value)),
@@ -81,7 +85,8 @@ export function readExtensions(list: readonly Asn1[]): Extensions {
     const parts = der.elements(node);
     const oid = der.readOid(parts[0]);
     const value = parts.at(-1);
-    if (seen.has(oid) || parts.length > 3 || value === undefined) throw new SignetError('invalid', 'malformed extension', { fields: { oid } });
+    if (seen.has(oid) || parts.length > 3 || value === undefined)
+      throw new SignetError('invalid', 'malformed extension', { fields: { oid } });
     seen.add(oid);
     if (parts.length === 3 && parts[1] !== undefined && der.readBoolean(parts[1])) critical.add(oid);
     readers[oid]?.(der.decodeOctets(value), extensions);

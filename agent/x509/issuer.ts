@@ -62,7 +62,8 @@ export function createIssuer(parts: IssuerParts): Issuer {
   const fields = certificateFields(certificate);
   const weakness = weaknessOf(createPublicKey(key));
   if (weakness !== undefined) throw refused('issuer-weak', 'issuer key is not allowed', { ...fields, key: weakness });
-  if (!createPublicKey(key).equals(certificate.publicKey)) throw refused('issuer-key-mismatch', 'issuer key belongs to another certificate', fields);
+  if (!createPublicKey(key).equals(certificate.publicKey))
+    throw refused('issuer-key-mismatch', 'issuer key belongs to another certificate', fields);
   if (!certificate.isCa || certificate.keyUsage?.has('keyCertSign') !== true) {
     throw refused('issuer-not-ca', 'issuer certificate is no ca certificate', fields);
   }
@@ -89,9 +90,14 @@ const chainReasons: Readonly<Partial<Record<ReasonCode, ReasonCode>>> = {
   'key-weak': 'issuer-weak',
 };
 
-function findPath(certificate: Certificate, candidates: readonly Certificate[], roots: readonly Certificate[], now: number): readonly Certificate[] {
+function findPath(
+  certificate: Certificate,
+  candidates: readonly Certificate[],
+  roots: readonly Certificate[],
+  now: number,
+): readonly Certificate[] {
   try {
-    return findChain(certificate, { candidates, roots, now, toleranceMs: 0 });
+    return findChain(certificate, { candidates, roots, now, toleranceMs: 0, from: 'issuer' });
   } catch (cause) {
     const reason = chainReasons[reasonOf(cause) ?? 'issuing'] ?? 'issuer-chain-invalid';
     throw new SignetError('invalid', 'issuer does not chain to a root', {

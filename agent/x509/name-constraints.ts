@@ -2,6 +2,7 @@
 // URIs are judged exactly; a name of a form that is constrained but cannot be judged is refused, as the RFC demands.
 
 import type { Certificate } from './certificate.js';
+import { headerLength } from './der.js';
 import type { Subtree } from './extensions.js';
 import { nameForms } from './extensions.js';
 
@@ -17,7 +18,8 @@ export function nameConstraintFault(issuer: Certificate, below: readonly Certifi
     for (const uri of certificate.uriSans) {
       const allowed = inForm(permitted, nameForms.uri);
       if (allowed.length > 0 && !allowed.some((subtree) => matchesUri(uri, subtree))) return 'name constraints do not permit the uri';
-      if (inForm(excluded, nameForms.uri).some((subtree) => subtree.base === '' || matchesUri(uri, subtree))) return 'name constraints exclude the uri';
+      if (inForm(excluded, nameForms.uri).some((subtree) => subtree.base === '' || matchesUri(uri, subtree)))
+        return 'name constraints exclude the uri';
     }
     const forms = certificate.extensions.subjectAltName?.otherForms ?? [];
     if (forms.some((form) => inForm([...permitted, ...excluded], form).length > 0)) return 'name constraints on another form of name';
@@ -46,17 +48,13 @@ function hostOf(uri: string): string | undefined {
 function subjectFault(certificate: Certificate, permitted: readonly Subtree[], excluded: readonly Subtree[]): string | undefined {
   if (certificate.subject.length === 2) return undefined;
   if (excluded.length > 0) return 'name constraints exclude subjects';
-  if (permitted.length === 0 || permitted.some((subtree) => Buffer.isBuffer(subtree.base) && startsWith(certificate.subject, subtree.base))) return undefined;
+  if (permitted.length === 0 || permitted.some((subtree) => Buffer.isBuffer(subtree.base) && startsWith(certificate.subject, subtree.base)))
+    return undefined;
   return 'name constraints do not permit the subject';
 }
 
 /** Whether the relative names of `base` begin those of `name`; both are SEQUENCEs. */
 function startsWith(name: Buffer, base: Buffer): boolean {
-  const prefix = contents(base);
-  return contents(name).subarray(0, prefix.length).equals(prefix);
-}
-
-function contents(sequence: Buffer): Buffer {
-  const second = sequence[1] ?? 0;
-  return sequence.subarray(second < 0x80 ? 2 : 2 + (second & 0x7f));
+  const prefix = base.subarray(headerLength(base));
+  return name.subarray(headerLength(name)).subarray(0, prefix.length).equals(prefix);
 }

@@ -27,7 +27,10 @@ export function readCertificates(input: Buffer | string, options: ReadCertificat
     const fields = { source, index: certificates.length };
     if (certificates.length === maxCertificates) throw tooLarge('too many certificates', { source, maxCertificates });
     if (!certificateLabels.has(block.label)) {
-      throw new SignetError('invalid', 'pem block is not a certificate', { reason: 'pem-invalid', fields: { ...fields, label: block.label } });
+      throw new SignetError('invalid', 'pem block is not a certificate', {
+        reason: 'pem-invalid',
+        fields: { ...fields, label: block.label },
+      });
     }
     try {
       certificates.push(Certificate.fromDer(readBase64(block.body)));

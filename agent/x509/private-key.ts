@@ -6,6 +6,7 @@ import type { KeyObject } from 'node:crypto';
 import { generateKeyPair, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { SignetError } from '../runtime/errors.js';
+import { headerLength } from './der.js';
 import type { SignatureAlgorithm } from './signature-algorithms.js';
 import { signatureAlgorithmOf } from './signature-algorithms.js';
 
@@ -49,14 +50,27 @@ export async function generateKey(keyType: KeyType): Promise<PrivateKey> {
     const curve = curves[keyType];
     const { publicKey, privateKey } = await generate('ec', { namedCurve: curve.namedCurve });
     const sec1 = privateKey.export({ type: 'sec1', format: 'der' });
-    // SEC 1: the uncompressed point is the end of the key.
+    // RFC 5915: SEQUENCE { INTEGER 1, OCTET STRING scalar, … point }. The scalar follows the outer header and five octets.
+    const start = headerLength(sec1) + 5;
+    const scalar = sec1.subarray(start, start + curve.scalarBytes);
     const point = sec1.subarray(sec1.length - 2 * curve.scalarBytes - 1);
+    const pkcs8 = concat([curve.pkcs8Head, scalar, curve.pkcs8Middle, point]);
     const publicKeySpki = concat([curve.spkiHead, point]);
     sec1.fill(0);
-    return new PrivateKey(keyType, publicKeySpki, publicKey, privateKey);
+    return new PrivateKey({ keyType, publicKeySpki, pkcs8, publicKey, privateKey });
   }
   const { publicKey, privateKey } = await generate('rsa', { modulusLength: keyType === 'rsa-2048' ? 2048 : 3072 });
-  return new PrivateKey(keyType, publicKey.export({ type: 'spki', format: 'der' }), publicKey, privateKey);
+  const publicKeySpki = publicKey.export({ type: 'spki', format: 'der' });
+  const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'der' });
+  return new PrivateKey({ keyType, publicKeySpki, pkcs8, publicKey, privateKey });
+}
+
+interface KeyParts {
+  readonly keyType: KeyType;
+  readonly publicKeySpki: Buffer;
+  readonly pkcs8: Buffer;
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
 }
 
 export class PrivateKey {
@@ -65,19 +79,21 @@ export class PrivateKey {
   readonly publicKeySpki: Buffer;
   readonly algorithm: SignatureAlgorithm;
   readonly #publicKey: KeyObject;
+  readonly #pkcs8: Buffer;
   #privateKey: KeyObject | undefined;
 
-  constructor(keyType: KeyType, publicKeySpki: Buffer, publicKey: KeyObject, privateKey: KeyObject) {
-    this.keyType = keyType;
-    this.publicKeySpki = publicKeySpki;
-    this.algorithm = signatureAlgorithmOf(publicKey);
-    this.#publicKey = publicKey;
-    this.#privateKey = privateKey;
+  constructor(parts: KeyParts) {
+    this.keyType = parts.keyType;
+    this.publicKeySpki = parts.publicKeySpki;
+    this.algorithm = signatureAlgorithmOf(parts.publicKey);
+    this.#publicKey = parts.publicKey;
+    this.#pkcs8 = parts.pkcs8;
+    this.#privateKey = parts.privateKey;
   }
 
   /** DER-encoded ECDSA or RSASSA-PKCS1-v1_5, by `algorithm`; in the thread pool. */
   async sign(data: Buffer): Promise<Buffer> {
-    const key = this.#key();
+    const key = this.#unwiped();
     return await new Promise((resolve, reject) => {
       sign(this.algorithm.digest, data, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
     });
@@ -91,34 +107,19 @@ export class PrivateKey {
 
   /** PKCS#8 PEM in a buffer that the caller owns and wipes. */
   pkcs8Pem(): Buffer {
-    const pkcs8 = this.#pkcs8();
-    const pem = toPem(pkcs8);
-    pkcs8.fill(0);
-    return pem;
+    this.#unwiped();
+    return toPem(this.#pkcs8);
   }
 
-  /** Lets go of the key; its memory is OpenSSL's, which clears it when it frees it. Later use throws. */
+  /** Zeroes the key bytes and lets go of OpenSSL's copy, which clears its memory when it is freed. Later use throws. */
   wipe(): void {
+    this.#pkcs8.fill(0);
     this.#privateKey = undefined;
   }
 
-  #key(): KeyObject {
+  #unwiped(): KeyObject {
     if (this.#privateKey === undefined) throw new SignetError('internal', 'bug: private key used after it was wiped');
     return this.#privateKey;
-  }
-
-  #pkcs8(): Buffer {
-    const key = this.#key();
-    if (this.keyType !== 'ec-p256' && this.keyType !== 'ec-p384') return key.export({ type: 'pkcs8', format: 'der' });
-    const { scalarBytes, pkcs8Head, pkcs8Middle } = curves[this.keyType];
-    const sec1 = key.export({ type: 'sec1', format: 'der' });
-    // SEQUENCE { INTEGER 1, OCTET STRING scalar, … }: the scalar follows the outer header (2 or 3 octets) and 5 more.
-    const start = ((sec1[1] ?? 0) < 0x80 ? 2 : 3) + 5;
-    const scalar = sec1.subarray(start, start + scalarBytes);
-    const point = sec1.subarray(sec1.length - 2 * scalarBytes - 1);
-    const pkcs8 = concat([pkcs8Head, scalar, pkcs8Middle, point]);
-    sec1.fill(0);
-    return pkcs8;
   }
 }
 

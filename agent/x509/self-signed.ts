@@ -69,15 +69,19 @@ async function selfSign(key: KeyObject, trustDomain: string, now: number): Promi
       ['2.5.4.3', `signet issuer ${keyId.slice(0, 16)}`],
     ]),
   );
-  return await signCertificate(createSigner(key), { subject, keyId }, {
-    profile: 'ca',
-    subject,
-    publicKeySpki,
-    // SPIFFE X.509-SVID §4.2: a signing certificate names the trust domain, without a path.
-    uri: `spiffe://${trustDomain}`,
-    notBefore: now - backdateMs,
-    notAfter: now + lifetimeMs,
-  });
+  return await signCertificate(
+    createSigner(key),
+    { subject, keyId },
+    {
+      profile: 'ca',
+      subject,
+      publicKeySpki,
+      // SPIFFE X.509-SVID §4.2: a signing certificate names the trust domain, without a path.
+      uri: `spiffe://${trustDomain}`,
+      notBefore: now - backdateMs,
+      notAfter: now + lifetimeMs,
+    },
+  );
 }
 
 async function prepareDirectory(directory: string): Promise<void> {
@@ -135,14 +139,21 @@ async function removeTemporaries(directory: string): Promise<void> {
 }
 
 async function exists(path: string): Promise<boolean> {
-  return await access(path).then(() => true, () => false);
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 async function attempt<T>(directory: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw new SignetError('unavailable', 'issuer directory cannot be used', { cause, reason: 'issuer-unwritable', fields: { directory, code: codeOf(cause) } });
+    throw new SignetError('unavailable', 'issuer directory cannot be used', {
+      cause,
+      reason: 'issuer-unwritable',
+      fields: { directory, code: codeOf(cause) },
+    });
   }
 }
 

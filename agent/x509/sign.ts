@@ -43,50 +43,42 @@ const rsaEncryption = '1.2.840.113549.1.1.1';
 
 /** Key identifier of a public key: the first 160 bits of SHA-256 over its bits (RFC 7093 §2, method 1), hex. */
 export function keyIdOf(publicKeySpki: Buffer): string {
-  const bits = der.readBitStringBytes(der.elements(der.decode(publicKeySpki))[1]);
-  return createHash('sha256').update(bits).digest('hex').slice(0, 40);
+  return readSpki(publicKeySpki).keyId;
+}
+
+function readSpki(publicKeySpki: Buffer): { keyId: string; isRsa: boolean } {
+  const [algorithm, key] = der.elements(der.decode(publicKeySpki));
+  const keyId = createHash('sha256').update(der.readBitStringBytes(key)).digest('hex').slice(0, 40);
+  return { keyId, isRsa: der.readOid(der.elements(algorithm)[0]) === rsaEncryption };
 }
 
 /** A certificate in DER with a random 128-bit serial number. */
 export async function signCertificate(signer: Signer, name: SignerName, content: CertificateContent): Promise<Buffer> {
   const algorithm = toAlgorithmIdentifier(signer.algorithm);
-  const spki = der.decode(content.publicKeySpki);
   const tbs = der.sequence(
     der.context(0, [der.integer(Buffer.of(2))]),
     der.integer(randomBytes(16)),
     algorithm,
-    der.decode(name.subject),
+    der.encoded(name.subject),
     der.sequence(der.time(content.notBefore), der.time(content.notAfter)),
-    der.decode(content.subject),
-    spki,
-    der.context(3, [der.sequence(...extensionsOf(content, name, spki))]),
+    der.encoded(content.subject),
+    der.encoded(content.publicKeySpki),
+    der.context(3, [der.sequence(...extensionsOf(content, name))]),
   );
-  const signature = await signer.sign(der.encode(tbs));
-  return der.encode(der.sequence(tbs, algorithm, der.bitString(signature)));
+  const tbsDer = der.encode(tbs);
+  const signature = await signer.sign(tbsDer);
+  return der.encode(der.sequence(der.encoded(tbsDer), algorithm, der.bitString(signature)));
 }
 
-function extensionsOf(content: CertificateContent, issuer: SignerName, spki: der.Asn1): der.Asn1[] {
-  const keyId = (hex: string): Buffer => Buffer.from(hex, 'hex');
+function extensionsOf(content: CertificateContent, issuer: SignerName): der.Asn1[] {
+  const { keyId, isRsa } = readSpki(content.publicKeySpki);
   const san = der.sequence(der.context(nameForms.uri, Buffer.from(content.uri)));
-  const common = [
-    extension(extensionOids.subjectKeyId, false, der.octetString(keyId(keyIdOf(content.publicKeySpki)))),
-    extension(extensionOids.authorityKeyId, false, der.sequence(der.context(0, keyId(issuer.keyId)))),
+  return [
+    ...(content.profile === 'ca' ? caExtensions : isRsa ? rsaLeafExtensions : leafExtensions),
+    extension(extensionOids.subjectKeyId, false, der.octetString(Buffer.from(keyId, 'hex'))),
+    extension(extensionOids.authorityKeyId, false, der.sequence(der.context(0, Buffer.from(issuer.keyId, 'hex')))),
     // RFC 5280 §4.2.1.6: critical when the subject is empty.
     extension(extensionOids.subjectAltName, content.subject.equals(emptyName), san),
-  ];
-  if (content.profile === 'ca') {
-    return [
-      extension(extensionOids.basicConstraints, true, der.sequence(der.boolean(true))),
-      extension(extensionOids.keyUsage, true, keyUsage(['keyCertSign', 'cRLSign'])),
-      ...common,
-    ];
-  }
-  const isRsa = der.readOid(der.elements(der.elements(spki)[0])[0]) === rsaEncryption;
-  return [
-    extension(extensionOids.basicConstraints, true, der.sequence()),
-    extension(extensionOids.keyUsage, true, keyUsage(isRsa ? ['digitalSignature', 'keyEncipherment'] : ['digitalSignature'])),
-    extension(extensionOids.extendedKeyUsage, false, der.sequence(der.oid(serverAuth), der.oid(clientAuth))),
-    ...common,
   ];
 }
 
@@ -102,4 +94,20 @@ export function keyUsage(names: readonly (typeof keyUsageNames)[number][]): der.
   const bytes = Buffer.alloc((last >> 3) + 1);
   for (const bit of bits) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7));
   return der.bitString(bytes, 7 - (last & 7));
+}
+
+// What all certificates of a profile have in common, encoded once.
+const caExtensions: readonly der.Asn1[] = [
+  extension(extensionOids.basicConstraints, true, der.sequence(der.boolean(true))),
+  extension(extensionOids.keyUsage, true, keyUsage(['keyCertSign', 'cRLSign'])),
+];
+const leafExtensions: readonly der.Asn1[] = leafProfile(['digitalSignature']);
+const rsaLeafExtensions: readonly der.Asn1[] = leafProfile(['digitalSignature', 'keyEncipherment']);
+
+function leafProfile(usages: Parameters<typeof keyUsage>[0]): der.Asn1[] {
+  return [
+    extension(extensionOids.basicConstraints, true, der.sequence()),
+    extension(extensionOids.keyUsage, true, keyUsage(usages)),
+    extension(extensionOids.extendedKeyUsage, false, der.sequence(der.oid(serverAuth), der.oid(clientAuth))),
+  ];
 }
