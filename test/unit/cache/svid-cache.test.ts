@@ -88,21 +88,23 @@ t.test('the CA is down from 30 % to 95 % of the life: the certificate is kept, t
 });
 
 t.test('the CA is down past the end: tried shortly before, never served after, back as soon as the CA is', async (t) => {
-  const { cache, ca, clock, log, svid, want, state } = createCacheScene(t, { lifetimeMs: hour });
+  const { cache, ca, clock, log, svid, want, state } = createCacheScene(t, { lifetimeMs: hour, random: () => 0.3 });
   await want('a');
   const old = svid('a');
   ca.outcome = () => down;
   const seen: string[] = [];
-  cache.watch(uriOf('a')).subscribe((now) => seen.push(`${now?.status}`));
-  await clock.advance(old.expiresAt - clock.now() - 1);
-  t.equal(svid('a'), old);
+  const lapsedAt: number[] = [];
+  cache.watch(uriOf('a')).subscribe((now) => {
+    seen.push(`${now?.status}`);
+    if (now?.status === 'unavailable') lapsedAt.push(clock.now());
+  });
+  await clock.advance(old.expiresAt - clock.now());
+  t.same(lapsedAt, [old.expiresAt], 'told at the very end, without anybody asking');
   t.ok(
     ca.calls.some(({ at }) => at >= old.expiresAt - 5 * minute),
     'a try in the last five minutes',
   );
-  await clock.advance(1);
   t.match(state('a'), { status: 'unavailable', reason: { code: 'ca-unavailable' } });
-  await settle();
   t.throws(() => old.privateKeyPem(), /wiped/);
   await clock.advance(hour);
   ca.outcome = () => undefined;
@@ -234,12 +236,13 @@ t.test('an identity that leaves is gone with its key and is not renewed; one tha
 });
 
 t.test('an answer that comes after the identity left is thrown away; what stays is not touched', async (t) => {
-  const { ca, clock, want, state, callsFor, svid } = createCacheScene(t);
+  const { ca, clock, log, want, state, callsFor, svid } = createCacheScene(t);
   await want('b');
   const kept = svid('b');
   ca.latencyMs = 100;
   await want('a', 'b');
   await want('b');
+  t.equal(ca.inFlight, 0, 'the call is aborted');
   await clock.advance(50);
   await want('a', 'b');
   t.equal(state('a')?.status, 'pending');
@@ -249,6 +252,10 @@ t.test('an answer that comes after the identity left is thrown away; what stays 
   t.equal(state('a')?.status, 'issued');
   t.equal(callsFor('a'), 2);
   t.equal(svid('b'), kept);
+  t.same(
+    log.lines.map(({ message }) => message),
+    ['certificate issued', 'identity gone', 'certificate issued'],
+  );
 });
 
 t.test('renew makes a new certificate at once and keeps the old one until then', async (t) => {

@@ -1,0 +1,83 @@
+import t from 'tap';
+import { createIssue } from '../../../agent/cache/issue.js';
+import { createSpiffeId } from '../../../agent/identity/spiffe-id.js';
+import { SignetError } from '../../../agent/runtime/errors.js';
+import { PrivateKey, keyTypes } from '../../../agent/x509/csr.js';
+import type { KeyType } from '../../../agent/x509/csr.js';
+import { createFakeCa } from '../../fixtures/ca.js';
+import { createFakeClock } from '../../fixtures/clock.js';
+import { createTestMetrics } from '../../fixtures/metrics.js';
+
+const id = createSpiffeId('example.org', 'test', 'a');
+const never = new AbortController().signal;
+
+function scene(keyType: KeyType = 'ec-p256') {
+  const clock = createFakeClock();
+  const ca = createFakeCa({ clock });
+  const { metrics, read } = createTestMetrics();
+  return {
+    clock,
+    ca,
+    read,
+    issue: createIssue({ ca, clock, metrics, keyType, lifetimeMs: 3_600_000, deadlineMs: 10_000, maxAbandoned: 4 }),
+  };
+}
+
+t.test('each key type leads to an SVID with a key of its own', async (t) => {
+  for (const keyType of keyTypes) {
+    const { issue, clock } = scene(keyType);
+    const [one, other] = [await issue(id, never), await issue(id, never)];
+    t.equal(one.id.uri, id.uri);
+    t.equal(one.receivedAt, clock.now());
+    t.not(one.privateKeyPem().toString(), other.privateKeyPem().toString());
+    t.match(one.chain[0]?.publicKey.asymmetricKeyType, keyType.slice(0, 2));
+  }
+});
+
+t.test('the key of the attempt is let go, whatever came of it', async (t) => {
+  const wiped = t.capture(PrivateKey.prototype, 'wipe', PrivateKey.prototype.wipe);
+  const { issue, ca } = scene();
+  await issue(id, never);
+  t.equal(wiped().length, 1);
+  ca.outcome = () => new SignetError('denied', 'no');
+  await t.rejects(issue(id, never), { name: 'SignetError', kind: 'denied' });
+  t.equal(wiped().length, 1);
+});
+
+t.test('roots that come with the answer count for it', async (t) => {
+  const { issue, ca } = scene();
+  ca.roots.set([]);
+  ca.outcome = () => {
+    ca.roots.set(ca.ownRoots);
+    return undefined;
+  };
+  t.equal((await issue(id, never)).id.uri, id.uri);
+});
+
+t.test('results are counted by kind, refused answers by reason', async (t) => {
+  const { issue, ca, read, clock } = scene();
+  t.equal(await read('signet_requested_lifetime_seconds'), 3_600);
+  await issue(id, never);
+  ca.outcome = () => new SignetError('unavailable', 'down');
+  await t.rejects(issue(id, never));
+  ca.outcome = () => undefined;
+  ca.roots.set(scene().ca.ownRoots);
+  await t.rejects(issue(id, never), { name: 'SignetError', reason: 'trust-anchor-unknown' });
+  ca.roots.set([]);
+  await t.rejects(issue(id, never), { name: 'SignetError', reason: 'bundle-missing' });
+  ca.outcome = () => 'hang';
+  const cancelled = new AbortController();
+  const hanging = issue(id, cancelled.signal);
+  const rejected = t.rejects(hanging, { name: 'SignetError', kind: 'cancelled' });
+  await clock.nextAlarm();
+  cancelled.abort();
+  await rejected;
+  const results = await Promise.all(
+    ['ok', 'unavailable', 'invalid', 'cancelled'].map(async (result) => await read('signet_svid_requests_total', { result })),
+  );
+  t.same(results, [1, 2, 1, 1]);
+  t.equal(await read('signet_ca_answers_refused_total', { reason: 'trust-anchor-unknown' }), 1);
+  t.equal(await read('signet_ca_answers_refused_total', { reason: 'bundle-missing' }), undefined);
+  t.equal(await read('signet_svid_request_seconds_count'), 5);
+  t.equal(clock.alarms, 0);
+});
