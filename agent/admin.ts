@@ -16,6 +16,7 @@ import type { Clock } from './runtime/time.js';
 
 export interface AdminPeer {
   readonly uid: number;
+  /** Its effective group and the supplementary ones. */
   readonly groups: readonly number[];
 }
 
@@ -23,7 +24,7 @@ export interface AdminServerOptions {
   readonly view: AdminSources;
   /** Binds the socket (mode 0600, or 0660 with a group) and hands over what it accepts; settles when the socket is gone. */
   readonly listen: (onConnection: (socket: Socket) => void, signal: AbortSignal) => Promise<void>;
-  /** Who is at the other end (SO_PEERCRED); undefined when that cannot be told any more. */
+  /** Who is at the other end (SO_PEERCRED, SO_PEERGROUPS); undefined when that cannot be told any more. */
   readonly peerOf: (socket: Socket) => AdminPeer | undefined;
   /** The uid of this process. */
   readonly uid: number;

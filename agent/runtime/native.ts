@@ -23,6 +23,8 @@ export interface Pidfd {
 
 export interface Native {
   peerCredentials(fd: number): PeerCredentials;
+  /** The supplementary groups of the peer, of the same moment (SO_PEERGROUPS, Linux 4.13). */
+  peerGroups(fd: number): readonly number[];
   /** The peer by SO_PEERPIDFD: `unsupported` before Linux 6.5, `exited` when the process is already gone. */
   peerPidfd(fd: number): Pidfd | 'unsupported' | 'exited';
   /** No core file, and no other process of this user may attach or read the memory (PR_SET_DUMPABLE 0, RLIMIT_CORE 0). */
@@ -32,6 +34,7 @@ export interface Native {
 // Values of the generic Linux ABI; Signet is built for x86-64 and arm64, which share them.
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
+const SO_PEERGROUPS = 59;
 const SO_PEERPIDFD = 77;
 const ENOPROTOOPT = 92;
 const PR_SET_DUMPABLE = 4;
@@ -72,6 +75,13 @@ export async function loadNative(): Promise<Native> {
       const out = Buffer.alloc(12);
       if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, out, [out.length]) !== 0) throw fail('getsockopt SO_PEERCRED');
       return { pid: out.readInt32LE(0), uid: out.readUInt32LE(4), gid: out.readUInt32LE(8) };
+    },
+    peerGroups(fd) {
+      // gid_t is 4 bytes; the kernel allows 65536 groups (NGROUPS_MAX).
+      const out = Buffer.alloc(4 * 65_536);
+      const length = [out.length];
+      if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, out, length) !== 0) throw fail('getsockopt SO_PEERGROUPS');
+      return Array.from({ length: (length[0] ?? 0) / 4 }, (_, index) => out.readUInt32LE(4 * index));
     },
     peerPidfd(fd) {
       const out = Buffer.alloc(4);

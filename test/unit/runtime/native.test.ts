@@ -67,6 +67,17 @@ t.test('credentials are those of the process at the other end, seen from both en
   t.equal(socketFd(client), undefined, 'a destroyed socket has no descriptor');
 });
 
+t.test('groups are those of the process at the other end', async (t) => {
+  const native = await loadNative();
+  const listener = await listen(t);
+  const child = connector(listener.path);
+  const groups = native.peerGroups(fdOf(await listener.next()));
+  // getgroups(2) may or may not have the effective group among them.
+  t.same(new Set([...groups, process.getegid?.()]), new Set([...(process.getgroups?.() ?? []), process.getegid?.()]));
+  child.stdin.end();
+  await once(child, 'exit');
+});
+
 t.test('a pidfd tells when the process ends, and is closed again', async (t) => {
   const native = await loadNative();
   const listener = await listen(t);
@@ -85,8 +96,9 @@ t.test('a pidfd tells when the process ends, and is closed again', async (t) => 
   child.stdin.end();
   await once(child, 'exit');
   t.notOk(pidfd.alive());
+  const held = openFds();
   pidfd.close();
-  t.equal(openFds(), before);
+  t.equal(openFds(), held - 1);
 
   // Asked for only after the process was reaped: newer kernels still give a pidfd, older ones an error.
   const late = native.peerPidfd(fdOf(socket));
