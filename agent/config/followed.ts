@@ -3,8 +3,7 @@
 // needs a restart.
 
 import type { Config, ConfigInput, LoadedConfig } from '../config.js';
-import { ConfigError, evaluateConfig } from '../config.js';
-import type { Fields } from '../runtime/errors.js';
+import { ConfigError, evaluateConfig, formatFault } from '../config.js';
 import { SignetError } from '../runtime/errors.js';
 import type { FileContent } from '../runtime/followed-file.js';
 import { followFile } from '../runtime/followed-file.js';
@@ -66,20 +65,20 @@ export function createFollowedSettings(options: FollowedSettingsOptions): Follow
     lastRestart = restart;
   };
 
-  const refuse = (error: unknown, fields: Fields): void => {
-    const detail = error instanceof ConfigError ? (fields['faults'] as readonly string[]).join('; ') : String(fields['error']);
+  const refuse = (error: SignetError): void => {
+    const detail = error instanceof ConfigError ? error.faults.map(formatFault).join('; ') : error.message;
     metrics.reloads.inc({ file: 'config', result: 'invalid' });
     reason.set({ code: 'peer-rules-invalid', detail });
-    log.error('changed configuration is not used', { ...fields, reason: 'peer-rules-invalid' });
+    log.error('changed configuration is not used', { ...errorFields(error), reason: 'peer-rules-invalid' });
   };
 
   const onContent = (content: FileContent): void => {
-    if (content instanceof SignetError) return refuse(content, errorFields(content));
+    if (content instanceof SignetError) return refuse(content);
     try {
       apply(evaluateConfig(input, content.toString('utf8'), file));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      refuse(error, { ...errorFields(error), ...error.fields });
+      refuse(error);
     }
   };
 
