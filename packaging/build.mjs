@@ -30,6 +30,17 @@ const koffiBeside = {
   },
 };
 
+/** grpc-js loads this, and protobufjs a second time, only to serve channelz and ORCA, from .proto files that no bundle has. */
+const withoutProtoLoader = {
+  name: 'without-proto-loader',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^@grpc\/proto-loader$/ }, ({ path }) => ({ path, namespace: 'without-proto-loader' }));
+    esbuild.onLoad({ filter: /.*/, namespace: 'without-proto-loader' }, ({ path }) => ({
+      contents: `throw new Error('bug: ${path} is not in the bundle');`,
+    }));
+  },
+};
+
 function koffiBinary() {
   const libc = process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : process.platform;
   const platform = `${process.platform}-${process.arch}`;
@@ -51,7 +62,7 @@ const { metafile } = await build({
   format: 'cjs',
   legalComments: 'none',
   define: { SIGNET_VERSION: JSON.stringify(version) },
-  plugins: [koffiBeside],
+  plugins: [koffiBeside, withoutProtoLoader],
   metafile: true,
   logLevel: 'warning',
 });

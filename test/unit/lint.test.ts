@@ -20,7 +20,7 @@ const lines = (count: number, line: string): string => `${line}\n`.repeat(count)
 /** Fixtures whose fault is their size. */
 const longFiles: Readonly<Record<string, string>> = {
   'agent/cache/long-file.ts': `// fires: eslint(max-lines)\n${lines(400, 'export {};')}`,
-  'agent/cache/long-function.ts': `// fires: eslint(max-lines-per-function)\nexport const f = (log: (n: number) => void): void => {\n${lines(80, '  log(1);')}};\n`,
+  'agent/cache/long-function.ts': `// fires: eslint(max-lines-per-function)\nexport const f = (log: (n: number) => void): void => {\n${lines(100, '  log(1);')}};\n`,
 };
 
 /** The fixtures as a repository, with the same configuration, rules and compiler settings. Outside the tree, whose .gitignore oxlint would heed. */
