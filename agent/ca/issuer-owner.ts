@@ -4,6 +4,7 @@
 
 import type { Metrics } from '../metrics.js';
 import { SignetError, kindOf } from '../runtime/errors.js';
+import type { FileContent } from '../runtime/followed-file.js';
 import { followFile } from '../runtime/followed-file.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
@@ -53,21 +54,18 @@ const overlapCheckMs = 3_600_000;
 export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOwner {
   const { files, clock, log, metrics } = options;
   const rotation = createRotation(options);
-  let lastFault = '';
 
-  const load = async (): Promise<boolean> => {
+  /** Whether the files hold a sound issuer. */
+  const load = async (told: boolean): Promise<boolean> => {
     try {
       const next = await loadIssuer(files, clock.now());
       if (rotation.replace(next)) metrics.reloads.inc({ file: 'issuer', result: 'ok' });
-      lastFault = '';
       return true;
     } catch (error) {
-      const fields = { ...(error instanceof SignetError ? error.fields : {}), ...errorFields(error) };
-      if (JSON.stringify(fields) !== lastFault) {
-        log.warn('issuer files have a fault, the issuer from before stays in use', fields);
-        metrics.reloads.inc({ file: 'issuer', result: kindOf(error) });
-      }
-      lastFault = JSON.stringify(fields);
+      if (told) return false;
+      const fields = error instanceof SignetError ? error.fields : {};
+      log.warn('issuer files have a fault, the issuer from before stays in use', { ...fields, ...errorFields(error) });
+      metrics.reloads.inc({ file: 'issuer', result: kindOf(error) });
       return false;
     }
   };
@@ -79,21 +77,23 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
       let alarm: Alarm | undefined;
       let settling = false;
       let loading = Promise.resolve();
-      const plan = (delayMs: number): void => {
+      const plan = (delayMs: number, told: boolean): void => {
         alarm?.cancel();
         alarm = clock.alarm(delayMs, () => {
           settling = false;
-          loading = loading.then(load).then((sound) => {
-            if (!sound && !settling && !signal.aborted) plan(retryMs);
-          });
+          loading = loading
+            .then(() => load(told))
+            .then((sound) => {
+              if (!sound && !settling && !signal.aborted) plan(retryMs, true);
+            });
         });
       };
-      const onContent = (content: Buffer | SignetError): void => {
+      const onContent = (content: FileContent): void => {
         // Only the change counts: the files are read together. One of them is the key.
         if (Buffer.isBuffer(content)) content.fill(0);
         if (settling) return;
         settling = true;
-        plan(settleMs);
+        plan(settleMs, false);
       };
       const paths = new Set([files.certificate, files.privateKey, files.chain, files.roots].filter((path) => path !== undefined));
       await Promise.all([...paths].map((path) => followFile({ path, clock, log }, onContent).run(signal)));
