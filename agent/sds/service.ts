@@ -54,7 +54,8 @@ export function grpcServerOptions(limits: SdsLimits): ServerOptions {
     // Between this and the limit the service itself refuses, so that it is counted; beyond it nothing is even buffered.
     'grpc.max_receive_message_length': 2 * limits.messageBytes,
     'grpc.enable_channelz': 0,
-    'grpc.max_concurrent_streams': limits.streamsPerOwner,
+    // A client that meets this opens another connection or waits without a word; ours end with a status that says why.
+    'grpc.max_concurrent_streams': 100_000,
   };
 }
 
