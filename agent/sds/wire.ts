@@ -15,6 +15,9 @@ export const { Secret, SPIFFECertValidatorConfig } = envoy.extensions.transport_
 /** Type URL of a secret, in the responses and around each resource. */
 export const secretTypeUrl = Secret.getTypeUrl();
 
+const servicePath = '/envoy.service.secret.v3.SecretDiscoveryService';
+export const deltaPath = `${servicePath}/DeltaSecrets`;
+
 /** Stands for a message over the limit: it was not decoded, its stream ends. */
 export const oversized = Symbol('oversized message');
 export type Received<T> = T | typeof oversized;
@@ -27,7 +30,7 @@ export function createDefinition(maxMessageBytes: number) {
       bytes.length > maxMessageBytes ? oversized : decode(bytes);
   const method = <T>(name: string, streaming: boolean, decode: (bytes: Buffer) => T) =>
     ({
-      path: `/envoy.service.secret.v3.SecretDiscoveryService/${name}`,
+      path: `${servicePath}/${name}`,
       requestStream: streaming,
       responseStream: streaming,
       requestSerialize: notOurSide,
