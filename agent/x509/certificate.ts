@@ -25,8 +25,6 @@ export class Certificate {
   /** ms since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** 1, 2 or 3. */
-  readonly version: number;
   /** Dotted OID of the algorithm; both places that name it agree. */
   readonly signatureAlgorithm: string;
   readonly extensions: Extensions;
@@ -60,7 +58,7 @@ export class Certificate {
     // [0] EXPLICIT Version DEFAULT v1
     const versionNode = der.elements(tbs)[0];
     const hasVersion = der.isContext(versionNode, 0);
-    this.version = hasVersion ? der.readSmallInteger(der.contextElements(versionNode)[0]) + 1 : 1;
+    const version = hasVersion ? der.readSmallInteger(der.contextElements(versionNode)[0]) + 1 : 1;
     const [serial, , issuer, validity, subject, , ...optional] = der.elements(tbs).slice(hasVersion ? 1 : 0);
     const [, innerAlgorithmDer, issuerDer, , subjectDer, spkiDer] = der.slices(tbs, tbsDer).slice(hasVersion ? 1 : 0);
     if (issuerDer === undefined || subjectDer === undefined || spkiDer === undefined) throw malformed('structure');
@@ -75,7 +73,7 @@ export class Certificate {
     this.notBefore = der.readTime(notBefore);
     this.notAfter = der.readTime(notAfter);
     this.publicKeySpki = spkiDer;
-    this.extensions = readExtensions(extensionList(optional, this.version));
+    this.extensions = readExtensions(extensionList(optional, version));
   }
 
   get isCa(): boolean {

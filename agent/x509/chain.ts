@@ -177,7 +177,6 @@ function certificateFault(certificate: Certificate, depth: number, options: Chai
 function formFault(certificate: Certificate): string | undefined {
   const { critical, subjectAltName } = certificate.extensions;
   for (const oid of critical) if (!understood.has(oid)) return `critical extension ${oid} is not understood`;
-  if (certificate.version !== 3) return 'certificate is not of version 3';
   if (critical.has(extensionOids.authorityKeyId) || critical.has(extensionOids.subjectKeyId)) return 'key identifiers are critical';
   if (!certificate.selfIssued && certificate.authorityKeyId === undefined) return 'certificate has no authority key identifier';
   if (isEmptyName(certificate.issuer)) return 'issuer name is empty';

@@ -3,49 +3,59 @@
 
 import type { Certificate } from './certificate.js';
 import { headerLength } from './der.js';
-import type { Subtree } from './extensions.js';
+import type { NameConstraints, Subtree } from './extensions.js';
 import { nameForms } from './extensions.js';
 
 /** Which rule is broken by a certificate of `below` (leaf first), or undefined when none is. */
 export function nameConstraintFault(issuer: Certificate, below: readonly Certificate[]): string | undefined {
   const constraints = issuer.extensions.nameConstraints;
   if (constraints === undefined) return undefined;
-  const { permitted, excluded } = constraints;
-  const inForm = (subtrees: readonly Subtree[], form: number): readonly Subtree[] => subtrees.filter((subtree) => subtree.form === form);
+  const inForm = (form: number): NameConstraints => ({
+    permitted: constraints.permitted.filter((subtree) => subtree.form === form),
+    excluded: constraints.excluded.filter((subtree) => subtree.form === form),
+  });
   for (const [index, certificate] of below.entries()) {
     // Self-issued certificates are exempt unless they are the leaf.
     if (index > 0 && certificate.selfIssued) continue;
-    for (const uri of certificate.uriSans) {
-      const allowed = inForm(permitted, nameForms.uri);
-      if (allowed.length > 0 && !allowed.some((subtree) => matchesUri(uri, subtree))) return 'name constraints do not permit the uri';
-      if (inForm(excluded, nameForms.uri).some((subtree) => subtree.base === '' || matchesUri(uri, subtree)))
-        return 'name constraints exclude the uri';
-    }
-    const forms = certificate.extensions.subjectAltName?.otherForms ?? [];
-    if (forms.some((form) => inForm([...permitted, ...excluded], form).length > 0)) return 'name constraints on another form of name';
-    const subject = subjectFault(certificate, inForm(permitted, nameForms.directory), inForm(excluded, nameForms.directory));
-    if (subject !== undefined) return subject;
+    const { otherForms = [] } = certificate.extensions.subjectAltName ?? {};
+    if (otherForms.some((form) => isConstrained(inForm(form)))) return 'name constraints on another form of name';
+    const fault = uriFault(certificate, inForm(nameForms.uri)) ?? subjectFault(certificate, inForm(nameForms.directory));
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function isConstrained({ permitted, excluded }: NameConstraints): boolean {
+  return permitted.length + excluded.length > 0;
+}
+
+function uriFault(certificate: Certificate, constraints: NameConstraints): string | undefined {
+  if (!isConstrained(constraints)) return undefined;
+  const { permitted, excluded } = constraints;
+  for (const uri of certificate.uriSans) {
+    const host = hostOf(uri);
+    if (host === undefined) return 'name constraints on a uri without a host name';
+    if (permitted.length > 0 && !permitted.some((subtree) => matches(host, subtree))) return 'name constraints do not permit the uri';
+    if (excluded.some((subtree) => subtree.base === '' || matches(host, subtree))) return 'name constraints exclude the uri';
   }
   return undefined;
 }
 
 /** A base with a leading dot stands for all hosts below it, any other for that host alone. */
-function matchesUri(uri: string, subtree: Subtree): boolean {
-  const host = hostOf(uri);
-  if (host === undefined || typeof subtree.base !== 'string') return false;
-  const base = subtree.base.toLowerCase();
-  return base.startsWith('.') ? host.length > base.length && host.endsWith(base) : host === base;
+function matches(host: string, subtree: Subtree): boolean {
+  const base = String(subtree.base).toLowerCase();
+  return base.startsWith('.') ? host.endsWith(base) && host.length > base.length : host === base;
 }
 
+/** The RFC rejects a URI without a host, or whose host is an address. */
 function hostOf(uri: string): string | undefined {
   const host = /^[^:/?#]+:\/\/(?:[^@/?#]*@)?([^:/?#]+)/.exec(uri)?.[1]?.toLowerCase();
-  // The RFC rejects URIs without a host name, and those whose host is an address.
   return host === undefined || /^[\d.]+$|^\[/.test(host) ? undefined : host;
 }
 
 // Permitted names are compared by their bytes, which is stricter than by prepared strings (RFC 5280 §7.1); where names are
 // excluded, byte comparison would be laxer, so that no subject passes at all.
-function subjectFault(certificate: Certificate, permitted: readonly Subtree[], excluded: readonly Subtree[]): string | undefined {
+function subjectFault(certificate: Certificate, { permitted, excluded }: NameConstraints): string | undefined {
   if (certificate.subject.length === 2) return undefined;
   if (excluded.length > 0) return 'name constraints exclude subjects';
   if (permitted.length === 0 || permitted.some((subtree) => Buffer.isBuffer(subtree.base) && startsWith(certificate.subject, subtree.base)))

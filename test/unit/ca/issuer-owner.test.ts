@@ -97,6 +97,8 @@ t.test('files that stay the same change nothing', async (t) => {
 t.test('a new issuer takes over, its roots before it; former roots stay for the life of a leaf', async (t) => {
   const [a, b] = [createRoot(), createRoot()];
   const scene = await createScene(t, a);
+  await scene.clock.advance(1000);
+  const { alarms } = scene.clock;
   scene.put(b);
   await scene.eventually(() => scene.signs(b));
   t.same(scene.roots(), fingerprints(b, a));
@@ -107,6 +109,7 @@ t.test('a new issuer takes over, its roots before it; former roots stay for the 
   t.same(scene.roots(), fingerprints(b, a), 'not yet');
   await scene.clock.advance(2 * hourMs);
   t.same(scene.roots(), fingerprints(b), 'gone');
+  t.equal(scene.clock.alarms, alarms, 'and no alarm for them');
 });
 
 t.test('an issuer that comes back has its root once', async (t) => {

@@ -205,6 +205,12 @@ t.test('a chain ends at a root that is self-signed', async (t) => {
   );
   t.throws(() => find([leaf], [middle]), { name: 'SignetError', reason: 'trust-anchor-unknown' }, 'an intermediate is no root');
   t.throws(() => find([leaf], [root]), { name: 'SignetError', reason: 'trust-anchor-unknown' }, 'intermediate missing');
+  const below = createIntermediate(middle);
+  t.throws(
+    () => find([createLeaf(below, uri), below], [root]),
+    { name: 'SignetError', fields: { serial: below.certificate.serial, authorityKeyId: middle.certificate.subjectKeyId } },
+    'the certificate whose issuer is unknown is told',
+  );
 });
 
 t.test('the rollover of a ca', async (t) => {
@@ -213,6 +219,23 @@ t.test('the rollover of a ca', async (t) => {
   const leaf = createLeaf(next, uri);
   t.equal(find([leaf, next], [root]).length, 3, 'a self-issued intermediate does not count for the path length');
   t.ok(opensslVerify(pemOf(leaf, next), root.pem, testTime).ok);
+});
+
+t.test('name constraints pass over a self-issued intermediate', async (t) => {
+  const root = createRoot({ subject: 'ca', permittedSubjects: ['other'] });
+  const next = createIntermediate(root, { subject: 'ca' });
+  const leaf = createLeaf(next, uri);
+  t.equal(find([leaf, next], [root]).length, 3);
+  t.ok(opensslVerify(pemOf(leaf, next), root.pem, testTime).ok);
+});
+
+t.test('where uris are constrained, one without a host name is refused', async (t) => {
+  for (const name of ['spiffe:example', 'spiffe:///path', 'spiffe://10.0.0.1/ns/a/sa/b', 'spiffe://[::1]/ns/a/sa/b']) {
+    for (const constraint of [{ excludedUris: ['example.com'] }, { permittedUris: ['10.0.0.1'] }]) {
+      const root = createRoot(constraint);
+      t.throws(() => find([createLeaf(root, name)], [root]), { name: 'SignetError', message: /without a host name/ }, name);
+    }
+  }
 });
 
 t.test('the search is bounded', async (t) => {

@@ -116,7 +116,7 @@ t.test('a faulty issuer is refused, and the check is named', async (t) => {
         privateKey: createTestKey().privateKey.export({ type: 'pkcs8', format: 'pem', cipher: 'aes-128-cbc', passphrase: 'x' }),
       },
     ],
-    'a key that is too large': ['issuer-unreadable', { certificate: root.pem, privateKey: Buffer.alloc(1024 * 1024 + 1) }],
+    'a certificate file that is too large': ['issuer-unreadable', { certificate: Buffer.alloc(1024 * 1024 + 1), privateKey: keyPem(root) }],
     'rsa of 1024 bits': ['issuer-weak', own(weak)],
     'ed25519': ['issuer-weak', own(strange)],
     'the key of another': ['issuer-key-mismatch', { certificate: root.pem, privateKey: keyPem(middle) }],
