@@ -1,0 +1,42 @@
+// The directory of a Unix socket: made when it is missing, refused when somebody else could replace what stands in it.
+// Called by listen.ts before each bind.
+
+import type { Stats } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { SignetError } from '../runtime/errors.js';
+
+/** Throws `invalid` for a directory that is not safe, `unavailable` for one that cannot be made. */
+export function prepareDirectory(path: string, mode: number): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) {
+    make(path, mode);
+    return;
+  }
+  const fields = { path, mode: (found.mode & 0o7777).toString(8).padStart(4, '0'), uid: found.uid, gid: found.gid };
+  const refuse = (message: string): SignetError => new SignetError('invalid', message, { fields });
+  if (!found.isDirectory()) throw refuse('the directory of the socket is no directory');
+  if (found.uid !== 0 && found.uid !== process.getuid?.()) throw refuse('the directory of the socket belongs to another user');
+  if (isOpenToOthers(found)) throw refuse('the directory of the socket can be changed by others');
+}
+
+function make(path: string, mode: number): void {
+  try {
+    makeWithParents(path, mode);
+  } catch (error) {
+    throw new SignetError('unavailable', 'make the directory of the socket', { cause: error, fields: { path } });
+  }
+}
+
+// Not `recursive: true`: Node 20 never returns from it where a file system answers ENOENT, as procfs does.
+function makeWithParents(path: string, mode: number): void {
+  if (!existsSync(dirname(path))) makeWithParents(dirname(path), mode);
+  mkdirSync(path, { mode });
+  // The umask takes bits from what mkdir gives, not from what chmod does.
+  chmodSync(path, mode);
+}
+
+// In a sticky directory, such as /tmp, only owners rename and delete.
+function isOpenToOthers({ mode }: Stats): boolean {
+  return (mode & 0o022) !== 0 && (mode & 0o1000) === 0;
+}
