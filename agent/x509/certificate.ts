@@ -9,7 +9,7 @@ import type { Asn1 } from './der.js';
 import * as der from './der.js';
 import type { Extensions } from './extensions.js';
 import { readExtensions } from './extensions.js';
-import { signatureAlgorithms } from './signature-algorithms.js';
+import { signatureAlgorithms, weaknessOf } from './signature-algorithms.js';
 
 /** Larger ones are refused before they are parsed. */
 const maxCertificateBytes = 64 * 1024;
@@ -34,7 +34,8 @@ export class Certificate {
   readonly fingerprint: string;
   readonly #tbs: Buffer;
   readonly #signature: Buffer;
-  #publicKey: KeyObject | undefined;
+  /** Null when it cannot be imported. */
+  #publicKey: KeyObject | null | undefined;
   #selfSigned: boolean | undefined;
 
   /** Throws `invalid` when the bytes are not one certificate in DER. */
@@ -123,23 +124,38 @@ export class Certificate {
     return this.#selfSigned;
   }
 
-  /** Throws `invalid`, reason `key-weak`, for a key that OpenSSL does not know. Made once: the import is slow. */
+  /** Throws `invalid`, reason `key-weak`, for a key that OpenSSL does not know. */
   get publicKey(): KeyObject {
-    if (this.#publicKey === undefined) {
-      try {
-        this.#publicKey = createPublicKey({ key: this.publicKeySpki, format: 'der', type: 'spki' });
-      } catch (cause) {
-        throw new SignetError('invalid', 'public key cannot be read', { cause, reason: 'key-weak' });
-      }
-    }
-    return this.#publicKey;
+    const key = this.#importKey();
+    if (key === undefined) throw new SignetError('invalid', 'public key cannot be read', { reason: 'key-weak' });
+    return key;
+  }
+
+  /** Why its key is not allowed in a chain, or undefined when it is. */
+  get keyWeakness(): string | undefined {
+    const key = this.#importKey();
+    return key === undefined ? 'unknown key' : weaknessOf(key);
   }
 
   /** Whether the signature is one of the other's key, by an algorithm that Signet accepts. Names are not compared. */
   isSignedBy(other: Certificate): boolean {
     const algorithm = signatureAlgorithms.get(this.signatureAlgorithm);
-    if (algorithm === undefined || other.publicKey.asymmetricKeyType !== algorithm.keyType) return false;
-    return verify(algorithm.digest, this.#tbs, other.publicKey, this.#signature);
+    const key = other.#importKey();
+    if (algorithm === undefined || key?.asymmetricKeyType !== algorithm.keyType) return false;
+    return verify(algorithm.digest, this.#tbs, key, this.#signature);
+  }
+
+  // Once: the import is slow.
+  #importKey(): KeyObject | undefined {
+    if (this.#publicKey === undefined) {
+      try {
+        this.#publicKey = createPublicKey({ key: this.publicKeySpki, format: 'der', type: 'spki' });
+      } catch {
+        // What OpenSSL cannot read signs nothing and is refused as weak; its own message says no more.
+        this.#publicKey = null;
+      }
+    }
+    return this.#publicKey ?? undefined;
   }
 }
 

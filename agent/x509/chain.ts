@@ -8,7 +8,7 @@ import type { ReasonCode } from '../runtime/reasons.js';
 import type { Certificate } from './certificate.js';
 import { clientAuth, extensionOids, serverAuth } from './extensions.js';
 import { nameConstraintFault } from './name-constraints.js';
-import { signatureAlgorithms, weaknessOf } from './signature-algorithms.js';
+import { signatureAlgorithms } from './signature-algorithms.js';
 
 export interface ChainOptions {
   /** Certificates that may stand between leaf and root, in any order. */
@@ -121,7 +121,7 @@ function issuerFault(issuer: Certificate, below: readonly Certificate[], options
   const depth = below.length;
   const message = notAllowed(issuer, below, options);
   if (message !== undefined) return { reason: 'issuer-not-allowed', message, depth, fields: certificateFields(issuer) };
-  const weakness = weaknessOf(issuer.publicKey);
+  const weakness = issuer.keyWeakness;
   if (weakness !== undefined) {
     return {
       reason: 'key-weak',

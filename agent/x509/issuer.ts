@@ -4,7 +4,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { SignetError, reasonOf } from '../runtime/errors.js';
+import { SignetError } from '../runtime/errors.js';
 import type { ReasonCode } from '../runtime/reasons.js';
 import type { Certificate } from './certificate.js';
 import { certificateFields, findChain } from './chain.js';
@@ -59,8 +59,10 @@ export function createIssuer(parts: IssuerParts): Issuer {
   const certificate = certificates[0];
   if (certificate === undefined) throw refused('issuer-unreadable', 'issuer file holds no certificate', {});
   const fields = certificateFields(certificate);
-  if (!createPublicKey(key).equals(certificate.publicKey))
-    throw refused('issuer-key-mismatch', 'issuer key belongs to another certificate', fields);
+  const weakness = certificate.keyWeakness;
+  if (weakness !== undefined) throw refused('issuer-weak', 'issuer key is not allowed', { ...fields, key: weakness });
+  const ours = createPublicKey(key).equals(certificate.publicKey);
+  if (!ours) throw refused('issuer-key-mismatch', 'issuer key belongs to another certificate', fields);
   if (!certificate.isCa || certificate.keyUsage?.has('keyCertSign') !== true) {
     throw refused('issuer-not-ca', 'issuer certificate is no ca certificate', fields);
   }
@@ -76,11 +78,11 @@ export function createIssuer(parts: IssuerParts): Issuer {
   };
 }
 
-const chainReasons: Readonly<Partial<Record<ReasonCode, ReasonCode>>> = {
-  'certificate-expired': 'issuer-expired',
-  'certificate-not-yet-valid': 'issuer-expired',
-  'key-weak': 'issuer-weak',
-};
+const issuerReasons: ReadonlyMap<ReasonCode | undefined, ReasonCode> = new Map([
+  ['certificate-expired', 'issuer-expired'],
+  ['certificate-not-yet-valid', 'issuer-expired'],
+  ['key-weak', 'issuer-weak'],
+]);
 
 function findPath(
   certificate: Certificate,
@@ -91,11 +93,12 @@ function findPath(
   try {
     return findChain(certificate, { candidates, roots, now, toleranceMs: 0, from: 'issuer' });
   } catch (cause) {
-    const reason = chainReasons[reasonOf(cause) ?? 'issuing'] ?? 'issuer-chain-invalid';
+    if (!(cause instanceof SignetError)) throw cause;
+    const { fields } = cause;
     throw new SignetError('invalid', 'issuer or its chain fails a check', {
       cause,
-      reason,
-      fields: cause instanceof SignetError ? cause.fields : {},
+      reason: issuerReasons.get(cause.reason) ?? 'issuer-chain-invalid',
+      fields,
     });
   }
 }

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Certificate } from '../../../agent/x509/certificate.js';
 import * as der from '../../../agent/x509/der.js';
 import { clientAuth, serverAuth } from '../../../agent/x509/extensions.js';
-import { createIntermediate, createLeaf, createRoot, createTestKey, dayMs, hourMs, testTime } from '../../fixtures/pki.js';
+import { createIntermediate, createLeaf, createRoot, createTestKey, dayMs, hourMs, testTime, unknownSpki } from '../../fixtures/pki.js';
 
 const uri = 'spiffe://example.org/ns/a/sa/b';
 const root = createRoot({ subject: 'root', pathLength: 2, permittedUris: ['example.org', '.example.org'], excludedSubjects: ['x'] });
@@ -104,10 +104,11 @@ function duplicateExtension(fields: readonly der.Asn1[]): der.Asn1 {
   return der.sequence(...fields.slice(0, 7), der.context(3, [der.sequence(...list, ...list.slice(0, 1))]));
 }
 
-t.test('a public key that openssl does not know is weak', async (t) => {
-  const strange = der.encode(der.sequence(der.sequence(der.oid('1.2.3.4')), der.bitString(Buffer.alloc(32))));
-  const { certificate } = createLeaf(root, uri, { key: { publicKeySpki: strange } });
+t.test('a public key that openssl does not know is weak and has signed nothing', async (t) => {
+  const { certificate } = createLeaf(root, uri, { key: { publicKeySpki: unknownSpki } });
   t.throws(() => certificate.publicKey, { name: 'SignetError', kind: 'invalid', reason: 'key-weak' });
+  t.equal(certificate.keyWeakness, 'unknown key');
+  t.notOk(leaf.certificate.isSignedBy(certificate));
 });
 
 t.test('versions and authority identifiers of every form', async (t) => {

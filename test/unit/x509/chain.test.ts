@@ -6,7 +6,7 @@ import * as der from '../../../agent/x509/der.js';
 import { clientAuth, serverAuth } from '../../../agent/x509/extensions.js';
 import { opensslVerify } from '../../fixtures/openssl.js';
 import type { CertificateSpec, TestCertificate } from '../../fixtures/pki.js';
-import { createIntermediate, createLeaf, createRoot, createTestKey, dayMs, pemOf, testTime } from '../../fixtures/pki.js';
+import { createIntermediate, createLeaf, createRoot, createTestKey, dayMs, pemOf, testTime, unknownSpki } from '../../fixtures/pki.js';
 
 const uri = 'spiffe://example.org/ns/a/sa/b';
 const codeSigning = '1.3.6.1.5.5.7.3.3';
@@ -189,6 +189,9 @@ t.test('two cas of one name: every candidate is tried', async (t) => {
   );
   const twin = createRoot({ subject: 'same', subjectKeyId: second.certificate.subjectKeyId ?? '' });
   t.same(find([leaf], [twin, second]), [leaf.certificate, second.certificate], 'equal identifiers too: the signature decides');
+  const lookAlike = { subject: 'same', subjectKeyId: second.certificate.subjectKeyId ?? null };
+  const strange = createIntermediate(second, { ...lookAlike, key: { publicKeySpki: unknownSpki } });
+  t.equal(find([leaf, strange], [twin, second]).length, 2, 'also beside a key that nobody knows');
   const branch = createIntermediate(first, { subject: 'branch' });
   const way = createIntermediate(second, { subject: 'branch', key: branch.key });
   const below = createLeaf(branch, uri);

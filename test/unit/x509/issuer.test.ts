@@ -8,7 +8,18 @@ import { SignetError } from '../../../agent/runtime/errors.js';
 import type { Issuer, IssuerFiles } from '../../../agent/x509/issuer.js';
 import { loadIssuer } from '../../../agent/x509/issuer.js';
 import type { TestCertificate } from '../../fixtures/pki.js';
-import { createIntermediate, createLeaf, createRoot, createTestKey, dayMs, hourMs, keyPem, pemOf, testTime } from '../../fixtures/pki.js';
+import {
+  unknownSpki,
+  createIntermediate,
+  createLeaf,
+  createRoot,
+  createTestKey,
+  dayMs,
+  hourMs,
+  keyPem,
+  pemOf,
+  testTime,
+} from '../../fixtures/pki.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'signet-issuer-'));
 t.teardown(() => rmSync(directory, { recursive: true, force: true }));
@@ -119,6 +130,10 @@ t.test('a faulty issuer is refused, and the check is named', async (t) => {
     'a certificate file that is too large': ['issuer-unreadable', { certificate: Buffer.alloc(1024 * 1024 + 1), privateKey: keyPem(root) }],
     'rsa of 1024 bits': ['issuer-weak', own(weak)],
     'ed25519': ['issuer-weak', own(strange)],
+    'a key that openssl does not know': [
+      'issuer-weak',
+      { certificate: createIntermediate(root, { key: { publicKeySpki: unknownSpki } }).pem, privateKey: keyPem(root) },
+    ],
     'the key of another': ['issuer-key-mismatch', { certificate: root.pem, privateKey: keyPem(middle) }],
     'a leaf': ['issuer-not-ca', under(createLeaf(root, 'spiffe://example.org/ns/a/sa/b'), root)],
     'no keyCertSign': ['issuer-not-ca', own(mute)],
