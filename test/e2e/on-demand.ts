@@ -10,10 +10,10 @@ import type { Scene } from '../fixtures/scene.js';
 import { createScene } from '../fixtures/scene.js';
 import type { Signet } from '../fixtures/signet.js';
 import { createSignet } from '../fixtures/signet.js';
-import { get, outcome } from '../fixtures/traffic.js';
-import { percentile, stopwatch, until } from '../fixtures/until.js';
+import { get, outcome, startLoad } from '../fixtures/traffic.js';
+import { pause, percentile, stopwatch, until } from '../fixtures/until.js';
 import { clientIdentity } from './client-identity.js';
-import { noRejections } from './scenes.js';
+import { endLoad, noRejections } from './scenes.js';
 
 /** Statistics of the selector, whatever listener or cluster it belongs to. */
 const selector = (name: string): RegExp => new RegExp(`on_demand_secret\\.${name}$`);
@@ -143,4 +143,22 @@ export async function onDemandByFilterState(t: Test, version: string): Promise<v
   await until('a connection as the late identity passes', 5_000, async () => (await as('late')).startsWith('200'));
   t.equal((await client.stat(selector('cert_requested'))) >= 3, true, 'each name was asked for');
   await noRejections(t, [server, client]);
+}
+
+/** SIGKILL and start again under handshakes by SNI: names that were served go on being served. */
+export async function onDemandKilledUnderLoad(t: Test, version: string, restarts: number): Promise<void> {
+  const scene = await createScene(t);
+  const accounts = ['a', 'b', 'c', 'd', 'e'];
+  const { signet, envoy, served } = await startBySni(scene, version, accounts);
+  for (const account of accounts) await served(account);
+  let turn = 0;
+  const load = startLoad(scene, 50, () => served(accounts[(turn += 1) % accounts.length] ?? ''));
+  for (let restart = 0; restart < restarts; restart += 1) {
+    await pause(300);
+    await signet.kill();
+    await signet.start();
+  }
+  await pause(1_000);
+  await endLoad(t, load);
+  await noRejections(t, [envoy]);
 }

@@ -5,8 +5,10 @@
 import type { EchoApp } from '../fixtures/echo-app.js';
 import type { Envoy } from '../fixtures/envoy.js';
 import { startEnvoy } from '../fixtures/envoy.js';
-import type { Protocol } from '../fixtures/envoy-config.js';
+import type { BootstrapParts, Protocol } from '../fixtures/envoy-config.js';
 import { bootstrap, clientTls, cluster, idOf, listener, serverTls } from '../fixtures/envoy-config.js';
+import type { Bootstrap, Json } from '../fixtures/envoy-examples.js';
+import { mapJson } from '../fixtures/envoy-examples.js';
 import type { Scene } from '../fixtures/scene.js';
 
 export const pairAccounts = ['client', 'server', 'stranger'] as const;
@@ -18,6 +20,8 @@ export interface PairOptions {
   readonly app: EchoApp;
   /** False: do not wait until the Envoys have their secrets. */
   readonly awaitReady?: boolean;
+  /** `initial_fetch_timeout`. Default: the one of docs/envoy.md. */
+  readonly fetchTimeout?: string;
 }
 
 export interface Pair {
@@ -32,11 +36,15 @@ export interface Pair {
 }
 
 export async function startPair(scene: Scene, options: PairOptions): Promise<Pair> {
-  const { version, protocol, socket, app } = options;
+  const { version, protocol, socket, app, fetchTimeout } = options;
+  const withTimeout = (parts: BootstrapParts): Bootstrap =>
+    mapJson(bootstrap(parts) as unknown as Json, (value, key) =>
+      key === 'initial_fetch_timeout' ? (fetchTimeout ?? value) : value,
+    ) as unknown as Bootstrap;
   const server = await startEnvoy(scene, {
     name: `server-${protocol}`,
     version,
-    config: bootstrap({
+    config: withTimeout({
       socket,
       clusters: [cluster('app', app.port)],
       listeners: [
@@ -54,7 +62,7 @@ export async function startPair(scene: Scene, options: PairOptions): Promise<Pai
   const client = await startEnvoy(scene, {
     name: `client-${protocol}`,
     version,
-    config: bootstrap({
+    config: withTimeout({
       socket,
       clusters: [way('client', 'server'), way('stranger', 'server'), way('client', 'elsewhere')],
       listeners: [

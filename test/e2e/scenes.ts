@@ -1,13 +1,17 @@
 // Scenes that run on every supported Envoy: the whole suites use them on the newest one, the short form on the others.
 
+import { X509Certificate } from 'node:crypto';
 import type { Test } from 'tap';
 import { startEchoApp } from '../fixtures/echo-app.js';
 import type { Protocol } from '../fixtures/envoy-config.js';
 import { idOf } from '../fixtures/envoy-config.js';
 import { createScene } from '../fixtures/scene.js';
+import { connectSds } from '../fixtures/secret-watch.js';
 import { createSignet } from '../fixtures/signet.js';
+import type { Load } from '../fixtures/traffic.js';
 import { outcome } from '../fixtures/traffic.js';
-import { until } from '../fixtures/until.js';
+import { pause, until } from '../fixtures/until.js';
+import { clientIdentity } from './client-identity.js';
 import { pairAccounts, startPair } from './pair.js';
 
 /** Both sides of mutual TLS get their identities by SDS; each sees the other's; everybody else is refused. */
@@ -46,4 +50,49 @@ export async function bothDirections(t: Test, version: string, protocol: Protoco
 /** No Envoy refused (NACKed) any secret. */
 export async function noRejections(t: Test, envoys: readonly { stat(name: RegExp): Promise<number> }[]): Promise<void> {
   for (const envoy of envoys) t.equal(await envoy.stat(/^sds\..*\.update_rejected$/), 0, 'no secret was rejected');
+}
+
+/** Certificate types of Envoy 1.36 and later (BoringSSL, default signature algorithms). */
+export const keyTypes = ['ec-p256', 'ec-p384', 'rsa-2048'] as const;
+
+/** A key type is taken by both sides without a rejection, and is what was asked for. */
+export async function servesKeyType(t: Test, version: string, keyType: (typeof keyTypes)[number]): Promise<void> {
+  const scene = await createScene(t);
+  const signet = createSignet(scene, { accounts: pairAccounts, config: { certificate: { keyType } } });
+  await signet.start();
+  const app = await startEchoApp(scene);
+  const { server, client, port } = await startPair(scene, { version, protocol: 'sotw', socket: signet.socket, app });
+  t.equal(await outcome({ port }), '200 app saw GET /', 'the request passes');
+  const { certificate = '' } = await clientIdentity(scene, signet.socket, 'client');
+  const { asymmetricKeyType, asymmetricKeyDetails } = new X509Certificate(certificate).publicKey;
+  const details = { 'ec-p256': 'prime256v1', 'ec-p384': 'secp384r1', 'rsa-2048': 2048 }[keyType];
+  t.equal(asymmetricKeyDetails?.namedCurve ?? asymmetricKeyDetails?.modulusLength, details, `with a key of type ${asymmetricKeyType}`);
+  await noRejections(t, [server, client]);
+}
+
+/** Delta says that an identity in use is gone: Envoy takes it without a NACK and keeps the last certificate. */
+export async function removalKeepsTraffic(t: Test, version: string): Promise<void> {
+  const scene = await createScene(t);
+  const signet = createSignet(scene, { accounts: pairAccounts });
+  await signet.start();
+  const app = await startEchoApp(scene);
+  const { server, client, port } = await startPair(scene, { version, protocol: 'delta', socket: signet.socket, app });
+  const watch = connectSds(scene, signet.socket).watch('delta', [idOf('server')]);
+  await watch.first(idOf('server'));
+  const attempts = await server.stat(/^sds\..*\.update_success$/);
+  signet.setAccounts(pairAccounts.filter((account) => account !== 'server'));
+  t.ok((await watch.first(idOf('server'), 5_000, 1)).removed, 'the removal is sent');
+  await pause(200);
+  t.equal(await outcome({ port }), '200 app saw GET /', 'requests still pass');
+  await noRejections(t, [server, client]);
+  signet.setAccounts(pairAccounts);
+  await until('the identity that came back reaches Envoy', 5_000, async () => (await server.stat(/^sds\..*\.update_success$/)) > attempts);
+  t.equal(await outcome({ port }), '200 app saw GET /', 'and pass when the identity is back');
+}
+
+/** Ends the load and tells of every request that failed. */
+export async function endLoad(t: Test, load: Load): Promise<void> {
+  const { sent, failures, slowestMs } = await load.stop();
+  t.comment(`${sent} requests, each on a new connection; slowest ${slowestMs} ms`);
+  t.same(failures, [], `none of ${sent} requests failed`);
 }

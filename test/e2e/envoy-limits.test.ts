@@ -1,0 +1,169 @@
+// Bad and greedy clients of the real binary, while an Envoy goes on being served. See suites.md.
+
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import { startChild } from '../fixtures/child.js';
+import { startEchoApp } from '../fixtures/echo-app.js';
+import { wholeSuiteEnvoy } from '../fixtures/envoy-binary.js';
+import { idOf } from '../fixtures/envoy-config.js';
+import type { Scene } from '../fixtures/scene.js';
+import { createScene } from '../fixtures/scene.js';
+import { connectSds } from '../fixtures/secret-watch.js';
+import type { Signet } from '../fixtures/signet.js';
+import { createSignet } from '../fixtures/signet.js';
+import { get, startLoad } from '../fixtures/traffic.js';
+import { pause, percentile, stopwatch, until } from '../fixtures/until.js';
+import type { Pair } from './pair.js';
+import { pairAccounts, startPair } from './pair.js';
+import { endLoad } from './scenes.js';
+
+interface Stage {
+  readonly scene: Scene;
+  readonly signet: Signet;
+  readonly pair: Pair;
+}
+
+async function createStage(t: Test): Promise<Stage> {
+  const scene = await createScene(t);
+  const signet = createSignet(scene, { accounts: [...pairAccounts, 'hot'] });
+  await signet.start();
+  const app = await startEchoApp(scene);
+  const pair = await startPair(scene, { version: wholeSuiteEnvoy, protocol: 'sotw', socket: signet.socket, app });
+  return { scene, signet, pair };
+}
+
+/** A renewal arrives at the Envoy: its streams are alive and served. */
+async function stillServes({ signet, pair }: Stage): Promise<void> {
+  const updates = async (): Promise<number> => pair.server.stat(`sds.${idOf('server').replace('://', '_')}.update_success`);
+  const before = await updates();
+  const { code, stderr } = await signet.command('renew', idOf('server'));
+  if (code !== 0) throw new Error(`renew ended with ${code}: ${stderr}`);
+  await until('the renewed certificate is at Envoy', 5_000, async () => (await updates()) > before);
+}
+
+/** Resident memory of the agent, MiB. */
+function memoryOf(signet: Signet): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${signet.pid()}/status`, 'utf8'))?.[1]) / 1024;
+}
+
+interface ManyStreams {
+  signal(name: NodeJS.Signals): void;
+  /** The line of many-streams.ts, when every stream was answered. */
+  answered(deadlineMs: number): Promise<{ readonly allMs: number; readonly p99Ms: number }>;
+}
+
+function openManyStreams(scene: Scene, socket: string, name: string, count: number): ManyStreams {
+  let output = '';
+  const child = startChild({
+    name: `${count} streams`,
+    command: process.execPath,
+    args: [join(import.meta.dirname, 'many-streams.js'), socket, name, String(count)],
+    onOutput: (chunk) => {
+      output += chunk;
+    },
+  });
+  scene.add({ ...child, stop: () => child.stop('SIGKILL') });
+  return {
+    signal: child.signal,
+    answered: async (deadlineMs) =>
+      JSON.parse(await until(`${count} streams are answered`, deadlineMs, () => output.includes('\n') && output)) as {
+        allMs: number;
+        p99Ms: number;
+      },
+  };
+}
+
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+
+const garbage: Readonly<Record<string, Buffer>> = {
+  'random bytes': randomBytes(65_536),
+  'a request of HTTP/1.1': Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'),
+  'a TLS handshake': Buffer.concat([Buffer.from('160301020001', 'hex'), randomBytes(512)]),
+  'a preface and random bytes': Buffer.concat([Buffer.from(preface), randomBytes(4_096)]),
+  'a preface and a frame of 16 MiB': Buffer.concat([Buffer.from(preface), Buffer.from('ffffff0000000000', 'hex'), Buffer.alloc(65_536)]),
+  'half a preface': Buffer.from(preface.slice(0, 10)),
+  'nothing': Buffer.alloc(0),
+};
+
+await t.test('garbage on the socket', async (t) => {
+  const stage = await createStage(t);
+  const load = startLoad(stage.scene, 50, () => get({ port: stage.pair.port }));
+  const sockets: Socket[] = [];
+  for (const bytes of Object.values(garbage)) {
+    for (let copy = 0; copy < 20; copy += 1) sockets.push(createConnection(stage.signet.socket).on('error', () => {}));
+    for (const socket of sockets.slice(-20)) socket.write(bytes);
+  }
+  await pause(500);
+  await stillServes(stage);
+  t.pass(`an Envoy is served beside ${sockets.length} connections of garbage`);
+  const left = sockets.filter((socket) => !socket.destroyed && socket.readyState === 'open').length;
+  t.comment(`${left} of them are still open after 0.5 s, waiting to say more`);
+  for (const socket of sockets) socket.destroy();
+  await endLoad(t, load);
+  t.ok(stage.signet.running(), 'signet runs');
+});
+
+await t.test('a client that stops reading', async (t) => {
+  const stage = await createStage(t);
+  const { scene, signet } = stage;
+  const streams = openManyStreams(scene, signet.socket, idOf('hot'), 1_000);
+  await streams.answered(20_000);
+  const witness = connectSds(scene, signet.socket).watch('sotw', [idOf('hot')]);
+  await witness.first(idOf('hot'));
+  const rotate = async (times: number): Promise<void> => {
+    for (let rotation = 0; rotation < times; rotation += 1) {
+      const known = witness.received.length;
+      await signet.command('renew', idOf('hot'));
+      await until('the renewal is at another client', 5_000, () => witness.received.length > known, 2);
+    }
+  };
+  await rotate(5);
+  streams.signal('SIGSTOP');
+  await rotate(5);
+  const before = memoryOf(signet);
+  await rotate(30);
+  const after = memoryOf(signet);
+  t.comment(
+    `resident memory before and after 30 renewals to 1,000 streams that are not read: ${before.toFixed(1)}, ${after.toFixed(1)} MiB`,
+  );
+  // A queue of them all would hold 30 × 1,000 responses of about 1.5 KB each.
+  t.ok(after - before < 16, 'nothing is queued for it');
+  await stillServes(stage);
+  t.pass('an Envoy is served meanwhile');
+  streams.signal('SIGCONT');
+});
+
+await t.test('5,000 streams at once on one connection', async (t) => {
+  const stage = await createStage(t);
+  const { scene, signet, pair } = stage;
+  const load = startLoad(scene, 50, () => get({ port: pair.port }));
+  const others: number[] = [];
+  let flooding = true;
+  const other = (async () => {
+    const connection = connectSds(scene, signet.socket);
+    while (flooding) {
+      const elapsed = stopwatch();
+      const watch = connection.watch('sotw', [idOf('client')]);
+      await watch.first(idOf('client'), 10_000);
+      others.push(elapsed());
+      watch.cancel();
+      await pause(20);
+    }
+  })();
+  const { allMs, p99Ms } = await openManyStreams(scene, signet.socket, idOf('hot'), 5_000).answered(30_000);
+  t.comment(`5,000 streams answered: p99 ${p99Ms} ms, all ${allMs} ms; agent at ${memoryOf(signet).toFixed(0)} MiB`);
+  t.ok(allMs < 15_000, 'all are answered');
+  await stillServes(stage);
+  flooding = false;
+  await other;
+  t.comment(
+    `new streams of another client meanwhile, ms: median ${percentile(others, 0.5).toFixed(1)}, p99 ${percentile(others, 0.99).toFixed(1)}`,
+  );
+  t.ok(percentile(others, 0.99) < 5_000, 'others are served meanwhile');
+  await endLoad(t, load);
+});

@@ -1,0 +1,134 @@
+// Scenes in which Signet is not there: late, killed, stopped; Envoy keeps its certificates and comes back by itself.
+
+import { existsSync } from 'node:fs';
+import type { Test } from 'tap';
+import { startEchoApp } from '../fixtures/echo-app.js';
+import type { Envoy } from '../fixtures/envoy.js';
+import { startEnvoy } from '../fixtures/envoy.js';
+import { bootstrap, clientTls, cluster, idOf } from '../fixtures/envoy-config.js';
+import type { Scene } from '../fixtures/scene.js';
+import { createScene } from '../fixtures/scene.js';
+import { connectSds } from '../fixtures/secret-watch.js';
+import type { Signet } from '../fixtures/signet.js';
+import { createSignet } from '../fixtures/signet.js';
+import { get, outcome, startLoad } from '../fixtures/traffic.js';
+import { pause, percentile, stopwatch, until } from '../fixtures/until.js';
+import { pairAccounts, startPair } from './pair.js';
+import { endLoad, noRejections } from './scenes.js';
+
+/** Envoy waits for the socket and is ready as soon as Signet is, or heals when it had given up waiting. */
+export async function envoyFirst(t: Test, version: string, options: { fetchTimeout: string; signetAfterMs: number }): Promise<void> {
+  const scene = await createScene(t);
+  const signet = createSignet(scene, { accounts: pairAccounts });
+  const app = await startEchoApp(scene);
+  const { fetchTimeout } = options;
+  const { server, client, port } = await startPair(scene, {
+    version,
+    protocol: 'sotw',
+    socket: signet.socket,
+    app,
+    fetchTimeout,
+    awaitReady: false,
+  });
+  await pause(options.signetAfterMs);
+  t.match(await outcome({ port }), /^failed/, 'nothing passes without certificates');
+  await signet.start();
+  const elapsed = stopwatch();
+  await until('a request passes', 10_000, async () => (await outcome({ port })).startsWith('200'));
+  t.comment(`a request passes ${Math.round(elapsed())} ms after the socket is there`);
+  await Promise.all([server.ready(), client.ready()]);
+  await noRejections(t, [server, client]);
+}
+
+export interface Wide {
+  readonly envoy: Envoy;
+  /** Secrets, one stream each. */
+  readonly streams: number;
+}
+
+export const wideAccounts: readonly string[] = Array.from({ length: 100 }, (_, index) => `wide${index}`);
+
+/** An Envoy that holds 100 certificates and the bundle, with the shipped SDS cluster and back-off. */
+export async function startWide(scene: Scene, version: string, socket: string): Promise<Wide> {
+  const clusters = wideAccounts.map((account) => cluster(account, 1, clientTls({ own: { name: idOf(account) }, protocol: 'sotw' })));
+  const envoy = await startEnvoy(scene, { name: 'wide', version, config: bootstrap({ socket, clusters, listeners: [] }) });
+  await envoy.ready();
+  return { envoy, streams: wideAccounts.length + 1 };
+}
+
+export interface RestartOptions {
+  /** Restarts after each of which the way back is measured. */
+  readonly measured: number;
+  /** Restarts without a pause, after those. */
+  readonly hasty: number;
+}
+
+/** SIGKILL and start again, over and over, under traffic. */
+export async function killedUnderLoad(t: Test, version: string, options: RestartOptions): Promise<void> {
+  const scene = await createScene(t);
+  const signet = createSignet(scene, { accounts: [...pairAccounts, ...wideAccounts] });
+  await signet.start();
+  const app = await startEchoApp(scene);
+  const { server, client, port } = await startPair(scene, { version, protocol: 'sotw', socket: signet.socket, app });
+  const wide = await startWide(scene, version, signet.socket);
+  const load = startLoad(scene, 50, () => get({ port }));
+
+  const answered: number[] = [];
+  const back: number[] = [];
+  for (let restart = 0; restart < options.measured; restart += 1) {
+    const updates = await wide.envoy.stat(/^sds\..*\.update_success$/);
+    await signet.kill();
+    await signet.start();
+    const elapsed = stopwatch();
+    const connection = connectSds(scene, signet.socket);
+    const allBack = until('all streams are back', 10_000, async () => {
+      const active = await wide.envoy.stat('cluster.signet.upstream_rq_active');
+      return active === wide.streams && (await wide.envoy.stat(/^sds\..*\.update_success$/)) >= updates + wide.streams && elapsed();
+    });
+    await connection.watch('sotw', [idOf('client')]).first(idOf('client'));
+    answered.push(elapsed());
+    back.push(await allBack);
+    connection.close();
+  }
+  t.comment(`new client answered after socket is back, ms: ${answered.map(Math.round).join(' ')}`);
+  t.comment(`all ${wide.streams} streams of an Envoy back, ms: ${back.map(Math.round).join(' ')}`);
+  t.ok(percentile(answered, 0.5) < 300, 'a client that connects at once is answered within 300 ms');
+  t.ok(percentile(back, 0.5) < 1_500, 'all streams of an Envoy are back within 1.5 s');
+
+  for (let restart = 0; restart < options.hasty; restart += 1) {
+    await signet.kill();
+    await signet.start();
+  }
+  await until(
+    'all streams are back at the end',
+    10_000,
+    async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams,
+  );
+  await endLoad(t, load);
+  await noRejections(t, [server, client, wide.envoy]);
+}
+
+/** SIGTERM under traffic: a clean end, and back again. */
+export async function stoppedUnderLoad(t: Test, version: string): Promise<void> {
+  const scene = await createScene(t);
+  const signet = createSignet(scene, { accounts: [...pairAccounts, ...wideAccounts] });
+  await signet.start();
+  const app = await startEchoApp(scene);
+  const { port } = await startPair(scene, { version, protocol: 'delta', socket: signet.socket, app });
+  const wide = await startWide(scene, version, signet.socket);
+  const load = startLoad(scene, 50, () => get({ port }));
+  await pause(300);
+  await stopCleanly(t, signet);
+  await pause(1_000);
+  await signet.start();
+  await until('all streams are back', 10_000, async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams);
+  await endLoad(t, load);
+}
+
+async function stopCleanly(t: Test, signet: Signet): Promise<void> {
+  const elapsed = stopwatch();
+  t.equal(await signet.stop(), 0, 'SIGTERM ends with exit code 0');
+  t.comment(`after ${Math.round(elapsed())} ms`);
+  t.ok(elapsed() < 5_000, 'in under 5 s');
+  t.notOk(existsSync(signet.socket), 'the socket is gone');
+}
