@@ -23,6 +23,7 @@ export const tags = {
   ia5String: 22,
   utcTime: 23,
   generalizedTime: 24,
+  bmpString: 30,
 } as const;
 
 const universal = 0x00;
@@ -95,9 +96,39 @@ function decodeText(text: string): Asn1 {
   } catch (error) {
     throw malformed('not an asn.1 element', error);
   }
-  // forge reads BER (indefinite and overlong lengths, padded integers); bytes that are cut out or signed must be the ones read.
-  if (asn1.toDer(node).getBytes() !== text) throw malformed('not the distinguished encoding');
+  // forge reads BER too; bytes that are cut out or signed must be the ones read.
+  endOf(node, text, 0);
   return node;
+}
+
+const paddedInteger = /^(?:\0[\0-\x7f]|\xff[\x80-\xff])/;
+
+/**
+ * Where the element that begins at `at` ends. Throws when it is not DER: a length that is indefinite or not in the fewest
+ * octets (X.690 §10.1), a padded integer (§8.3.2).
+ */
+function endOf(node: Asn1, text: string, at: number): number {
+  const first = text.charCodeAt(at + 1);
+  const lengthOctets = first < 0x80 ? 0 : first & 0x7f;
+  const start = at + 2 + lengthOctets;
+  let end = start;
+  const { value } = node;
+  if (typeof value === 'string') end += octetsOf(node, value);
+  else for (const element of value) end = endOf(element, text, end);
+  const header = headerOctets(end - start);
+  const isPadded = isUniversal(node, tags.integer) && typeof value === 'string' && paddedInteger.test(value);
+  if (lengthOctets !== header - 2 || first === 0x80 || isPadded) throw malformed('not the distinguished encoding');
+  return end;
+}
+
+/** forge gives a BMPString as text, of two octets a character; all else as octets. */
+function octetsOf(node: Asn1, value: string): number {
+  return node.type === tags.bmpString ? 2 * value.length : value.length;
+}
+
+/** Octets of identifier and length before so many of content, in the fewest. */
+function headerOctets(contentOctets: number): number {
+  return contentOctets < 0x80 ? 2 : contentOctets < 0x100 ? 3 : contentOctets < 0x10000 ? 4 : 5;
 }
 
 /** The bytes of each element of a constructed one, as parts of its own bytes: what is signed, and names to compare. */
@@ -113,9 +144,9 @@ export function headerLength(der: Buffer): number {
 }
 
 function lengthOf(node: Asn1): number {
-  const length = typeof node.value === 'string' ? node.value.length : node.value.reduce((sum, element) => sum + lengthOf(element), 0);
-  const header = length < 0x80 ? 2 : length < 0x100 ? 3 : length < 0x10000 ? 4 : 5;
-  return header + length;
+  const { value } = node;
+  const length = typeof value === 'string' ? octetsOf(node, value) : value.reduce((sum, element) => sum + lengthOf(element), 0);
+  return headerOctets(length) + length;
 }
 
 /** The element that an OCTET STRING wraps, as the value of an extension does. */
@@ -220,7 +251,6 @@ export function readTime(node: Asn1 | undefined): number {
 /** Text of an IA5String in any tagging (X.680 §41: the ASCII characters). */
 export function readAscii(node: Asn1): string {
   const text = octets(node);
-  // eslint-disable-next-line no-control-regex
   if (/[^\0-\x7f]/.test(text)) throw malformed('ia5 string');
   return text;
 }

@@ -97,17 +97,21 @@ export function keyUsage(names: readonly (typeof keyUsageNames)[number][]): der.
 }
 
 // What all certificates of a profile have in common, encoded once.
-const caExtensions: readonly der.Asn1[] = [
+const caExtensions: readonly der.Asn1[] = encodeAll(
   extension(extensionOids.basicConstraints, true, der.sequence(der.boolean(true))),
   extension(extensionOids.keyUsage, true, keyUsage(['keyCertSign', 'cRLSign'])),
-];
+);
 const leafExtensions: readonly der.Asn1[] = leafProfile(['digitalSignature']);
 const rsaLeafExtensions: readonly der.Asn1[] = leafProfile(['digitalSignature', 'keyEncipherment']);
 
 function leafProfile(usages: Parameters<typeof keyUsage>[0]): der.Asn1[] {
-  return [
+  return encodeAll(
     extension(extensionOids.basicConstraints, true, der.sequence()),
     extension(extensionOids.keyUsage, true, keyUsage(usages)),
     extension(extensionOids.extendedKeyUsage, false, der.sequence(der.oid(serverAuth), der.oid(clientAuth))),
-  ];
+  );
+}
+
+function encodeAll(...nodes: readonly der.Asn1[]): der.Asn1[] {
+  return nodes.map((node) => der.encoded(der.encode(node)));
 }

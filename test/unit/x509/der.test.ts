@@ -51,6 +51,10 @@ t.test('only der is read', async (t) => {
     ['indefinite length', '30800201010000'],
     ['overlong length', '30810302 0101'],
     ['padded integer', '300402020001'],
+    ['padded negative integer', '300402 02ff80'],
+    ['indefinite length of many octets', `3080${'0482 0100'.replace(' ', '')}${'00'.repeat(256)}0000`],
+    ['long form of a short length', '3081 03020101'],
+    ['long form with a zero', `3083000084 048181${'00'.repeat(129)}`],
     ['bytes after the element', '020101 00'],
     ['missing bytes', '3005020101'],
     ['nothing', ''],
@@ -58,6 +62,14 @@ t.test('only der is read', async (t) => {
   ] as const) {
     t.throws(() => der.decode(Buffer.from(hex.replace(/ /g, ''), 'hex')), { name: 'SignetError', kind: 'invalid' }, name);
   }
+});
+
+t.test('two octets a character', async (t) => {
+  const bytes = Buffer.from('300d 1e06 00d6 0034 4e2d 020101 0500'.replace(/ /g, ''), 'hex');
+  t.same(
+    der.slices(der.decode(bytes), bytes).map((slice) => slice.toString('hex')),
+    ['1e0600d600344e2d', '020101', '0500'],
+  );
 });
 
 t.test('reading refuses what a field cannot be', async (t) => {
