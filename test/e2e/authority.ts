@@ -6,18 +6,29 @@ import { join } from 'node:path';
 import { systemClock } from '../../agent/runtime/time.js';
 import type { JsonObject } from '../fixtures/envoy-examples.js';
 import type { TestCertificate } from '../fixtures/pki.js';
-import { createIntermediate, createRoot, dayMs, hourMs, keyPem } from '../fixtures/pki.js';
+import { createIntermediate, createLeaf, createRoot, dayMs, hourMs, keyPem, pemOf } from '../fixtures/pki.js';
+import type { TlsOptions } from '../fixtures/traffic.js';
 
 export interface Authority {
   readonly root: TestCertificate;
   readonly intermediate: TestCertificate;
 }
 
+const validity = (): { notBefore: number; notAfter: number } => ({
+  notBefore: systemClock.now() - hourMs,
+  notAfter: systemClock.now() + dayMs,
+});
+
 /** A root and an intermediate of the given name, valid now. */
 export function createAuthority(name: string): Authority {
-  const validity = { notBefore: systemClock.now() - hourMs, notAfter: systemClock.now() + dayMs };
-  const root = createRoot({ subject: name, ...validity });
-  return { root, intermediate: createIntermediate(root, { subject: `${name} issuer`, ...validity }) };
+  const root = createRoot({ subject: name, ...validity() });
+  return { root, intermediate: createIntermediate(root, { subject: `${name} issuer`, ...validity() }) };
+}
+
+/** A client with a certificate of this authority for the SPIFFE ID, valid now. */
+export function leafOf({ intermediate }: Authority, id: string): TlsOptions {
+  const leaf = createLeaf(intermediate, id, validity());
+  return { certificate: pemOf(leaf, intermediate).toString(), privateKey: keyPem(leaf).toString() };
 }
 
 export interface IssuerDirectory {

@@ -6,10 +6,12 @@ import { startEchoApp } from '../fixtures/echo-app.js';
 import type { Envoy } from '../fixtures/envoy.js';
 import { startEnvoy } from '../fixtures/envoy.js';
 import { bootstrap, clientTls, cluster, idOf, listener, serverTls } from '../fixtures/envoy-config.js';
+import type { JsonObject } from '../fixtures/envoy-examples.js';
 import type { Scene } from '../fixtures/scene.js';
 import { createScene } from '../fixtures/scene.js';
 import type { Signet } from '../fixtures/signet.js';
 import { createSignet } from '../fixtures/signet.js';
+import type { TlsOptions } from '../fixtures/traffic.js';
 import { get, outcome, startLoad } from '../fixtures/traffic.js';
 import { pause, percentile, stopwatch, until } from '../fixtures/until.js';
 import { clientIdentity } from './client-identity.js';
@@ -23,14 +25,14 @@ export interface BySni {
   readonly envoy: Envoy;
   readonly app: EchoApp;
   /** URI SAN and serial of the certificate that a handshake with this account's name as SNI gets; rejects when refused. */
-  served(account: string): Promise<{ peer: string; serial: string }>;
+  served(account: string, as?: TlsOptions): Promise<{ peer: string; serial: string }>;
   /** As a text, for what should be refused. */
-  outcomeOf(servername: string): Promise<string>;
+  outcomeOf(servername: string, as?: TlsOptions): Promise<string>;
 }
 
-/** One listener that serves any identity of the node by SNI (with the guard of docs/envoy.md when given); a caller with the identity `client`. */
-export async function startBySni(scene: Scene, version: string, accounts: readonly string[], sniPrefix?: string): Promise<BySni> {
-  const signet = createSignet(scene, { accounts: ['client', 'fallback', ...accounts] });
+/** One listener that serves any identity of the node by SNI; a caller with the identity `client`. */
+export async function startBySni(scene: Scene, version: string, accounts: readonly string[], config: JsonObject = {}): Promise<BySni> {
+  const signet = createSignet(scene, { accounts: ['client', 'fallback', ...accounts], config });
   await signet.start();
   const app = await startEchoApp(scene);
   const prefetch = [idOf('fallback'), idOf('absent')];
@@ -41,7 +43,7 @@ export async function startBySni(scene: Scene, version: string, accounts: readon
     config: bootstrap({
       socket: signet.socket,
       clusters: [cluster('app', app.port)],
-      listeners: [listener({ name: 'by-sni', cluster: 'app', transportSocket, ...(sniPrefix === undefined ? {} : { sniPrefix }) })],
+      listeners: [listener({ name: 'by-sni', cluster: 'app', transportSocket })],
     }),
   });
   await envoy.ready();
@@ -51,8 +53,8 @@ export async function startBySni(scene: Scene, version: string, accounts: readon
     signet,
     envoy,
     app,
-    served: (account) => get({ port, tls: { ...client, servername: account === '' ? '' : idOf(account) } }),
-    outcomeOf: (servername) => outcome({ port, tls: { ...client, servername } }),
+    served: (account, as = client) => get({ port, tls: { ...as, servername: account === '' ? '' : idOf(account) } }),
+    outcomeOf: (servername, as = client) => outcome({ port, tls: { ...as, servername } }),
   };
 }
 
