@@ -1,4 +1,4 @@
-// Durations, instants and tables as people read them, for the output of commands.
+// Durations and tables as people read them, for the output of commands.
 
 const units: readonly (readonly [string, number])[] = [
   ['d', 86_400_000],
@@ -15,11 +15,6 @@ export function formatDuration(durationMs: number): string {
   const next = units[first + 1];
   const rest = next === undefined ? '' : ` ${Math.floor((left % size) / next[1])}${next[0]}`;
   return `${Math.floor(left / size)}${unit}${first < 0 ? '' : rest}${durationMs <= -1000 ? ' ago' : ''}`;
-}
-
-/** "2026-11-30 05:50:00Z". Instants past year 9999 (RFC 5280 §4.1.2.5 has none) read "never". */
-export function formatInstant(at: number): string {
-  return at > 253_402_300_799_000 ? 'never' : new Date(at).toISOString().replace('T', ' ').replace(/\.\d+Z$/, 'Z');
 }
 
 /** Left-aligned columns, two spaces apart; the last column is not padded. */

@@ -5,9 +5,6 @@ export interface Terminal {
   out(text: string): void;
   /** Writes to standard error. */
   err(text: string): void;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** The uid this process started as. */
-  readonly uid: number;
   /** Aborts at the first SIGINT or SIGTERM; a second one ends the process. */
   readonly signal: AbortSignal;
 }

@@ -1,0 +1,21 @@
+// Every setting that has a flag as an option of a command. They are left out of the help, which stays on one screen:
+// docs/configuration.md lists them.
+
+import { Command, Option } from 'commander';
+import { listSettings } from '../config/settings.js';
+
+/** Adds --config, --pods and the flags of all settings. */
+export function addSettingOptions(command: Command): Command {
+  command
+    .option('--config <file>', 'the configuration file')
+    .option('--pods <file>', 'Pod manifests to take the identities from, as the only source');
+  for (const { flag, setting } of listSettings()) {
+    if (flag !== undefined) command.addOption(new Option(`--${flag} <value>`, setting.sentence).hideHelp());
+  }
+  return command.addHelpText('after', '\nEach setting of docs/configuration.md is a flag too, such as --log-level debug.\n');
+}
+
+/** The names of flags as they are typed; commander hands them out in camel case. */
+export function toFlagNames(options: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value]));
+}

@@ -1,0 +1,83 @@
+// `signet status`: what the agent knows, from its control socket, for people or as JSON.
+
+import { Command } from 'commander';
+import type { IdentityStatus, ReasonStatus, Status, StreamsStatus } from '../admin/client.js';
+import { systemClock } from '../runtime/time.js';
+import type { SocketOptions } from './command.js';
+import { createRunningAdminClient } from './command.js';
+import { formatDuration, formatTable } from './format.js';
+import type { Terminal } from './terminal.js';
+
+interface Options extends SocketOptions {
+  readonly json?: true;
+}
+
+/** What is shown of a stream; the agent's answer holds more. */
+interface StreamFacts {
+  readonly protocol: string;
+  readonly peer: Readonly<Record<string, unknown>>;
+  readonly nodeId: string;
+  readonly nameCount: number;
+  readonly names: readonly { readonly name: string; readonly state: string }[];
+}
+
+export function createStatusCommand(terminal: Terminal): Command {
+  return new Command('status')
+    .description('identities with state, expiry and reason; streams; sources')
+    .option('--json', 'print JSON')
+    .option('--socket <path>', 'the control socket (default: that of the running agent)')
+    .option('--config <file>', 'the configuration of the agent')
+    .action(async ({ json, ...options }: Options) => {
+      const client = createRunningAdminClient(options);
+      const [status, streams] = [await client.status(terminal.signal), await client.streams(terminal.signal)];
+      if (json === true) terminal.out(`${JSON.stringify({ ...status, streams }, undefined, 2)}\n`);
+      else terminal.out(formatStatus(status, streams as StreamsStatus<StreamFacts>, systemClock.now()));
+    });
+}
+
+/** The status for people; the state of the agent first, then what is wrong, then identities and streams. */
+export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>, now: number): string {
+  const facts = [
+    ['agent', `${status.version}, pid ${status.pid}, up ${formatDuration(status.uptimeSeconds * 1000)}, ${status.ready ? 'ready' : 'NOT READY'}`],
+    ['node', `${status.node} in trust domain ${status.trustDomain}`],
+    ['roots', status.bundle === undefined ? 'none' : `${status.bundle.roots}, first expiry in ${until(status.bundle.notAfter, now)}`],
+    [
+      'CA outage',
+      status.outageBudgetSeconds === undefined ? '–' : `the first identity lapses after ${formatDuration(status.outageBudgetSeconds * 1000)} without a CA`,
+    ],
+    ...status.sources.map((source) => [`${source.of} (${source.name})`, source.reason === undefined ? 'ok' : formatReasonStatus(source.reason)]),
+    ...status.reasons.map((reason) => [`! ${reason.gate}`, formatReasonStatus(reason)]),
+  ];
+  return [formatTable(facts), formatIdentities(status.identities, now), formatStreams(streams)].join('\n');
+}
+
+function formatIdentities(identities: readonly IdentityStatus[], now: number): string {
+  if (identities.length === 0) return 'no identities on this node\n';
+  const rows = identities.map((identity) => [
+    identity.name,
+    identity.state,
+    identity.notAfter === undefined ? '–' : until(identity.notAfter, now),
+    identity.nextAttempt === undefined ? '–' : until(identity.nextAttempt, now),
+    identity.reason === undefined ? '' : formatReasonStatus(identity.reason),
+  ]);
+  return formatTable([['IDENTITY', 'STATE', 'EXPIRES IN', 'NEXT IN', 'REASON'], ...rows]);
+}
+
+function formatStreams({ total, streams }: StreamsStatus<StreamFacts>): string {
+  if (total === 0) return 'no open streams\n';
+  const rows = streams.map(({ protocol, peer, nodeId, nameCount, names }) => [
+    protocol,
+    Object.entries(peer)
+      .map(([name, value]) => `${name}=${String(value)}`)
+      .join(' '),
+    nodeId === '' ? '–' : nodeId,
+    names.map(({ name, state }) => `${name} ${state}`).join(', ') + (nameCount > names.length ? `, … (${nameCount} in all)` : ''),
+  ]);
+  return formatTable([['STREAM', 'PEER', 'NODE ID', 'NAMES'], ...rows]) + (total > streams.length ? `… ${total} streams in all\n` : '');
+}
+
+const until = (instant: string, now: number): string => formatDuration(Date.parse(instant) - now);
+
+function formatReasonStatus({ sentence, detail, action }: ReasonStatus): string {
+  return `${sentence} ${detail === '' ? '' : `(${detail}) `}${action}`;
+}

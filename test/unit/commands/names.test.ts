@@ -1,0 +1,15 @@
+import t from 'tap';
+import { toFullName } from '../../../agent/commands/names.js';
+
+const agent = { status: async () => ({ trustDomain: 'td.test' }) as never };
+const { signal } = new AbortController();
+
+t.test('the short form is completed with the trust domain of the agent', async (t) => {
+  t.equal(await toFullName('shop/cart', agent, signal), 'spiffe://td.test/ns/shop/sa/cart');
+  await t.rejects(toFullName('Shop/cart', agent, signal), { kind: 'invalid', message: 'namespace is not valid' });
+});
+
+t.test('everything else is passed on, without asking the agent', async (t) => {
+  const silent = { status: () => Promise.reject(new Error('asked')) };
+  for (const name of ['default', 'ROOTCA', 'spiffe://td.test/ns/a/sa/b', 'a/b/c', '']) t.equal(await toFullName(name, silent, signal), name);
+});

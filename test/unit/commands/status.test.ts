@@ -1,0 +1,58 @@
+import t from 'tap';
+import type { Status } from '../../../agent/admin/client.js';
+import { formatStatus } from '../../../agent/commands/status.js';
+
+const now = Date.parse('2026-11-30T12:00:00Z');
+const base: Status = {
+  version: '1.2.3',
+  trustDomain: 'td.test',
+  node: 'node-a',
+  pid: 7,
+  uptimeSeconds: 90,
+  ready: true,
+  reasons: [],
+  logLevel: 'info',
+  identities: [],
+  sources: [{ of: 'pods', name: 'file' }],
+};
+
+t.test('an agent without anything', async (t) => {
+  const text = formatStatus({ ...base, ready: false }, { total: 0, streams: [] }, now);
+  t.match(text, /agent +1\.2\.3, pid 7, up 1m 30s, NOT READY\n/);
+  t.match(text, /node +node-a in trust domain td\.test\n/);
+  t.match(text, /roots +none\n/);
+  t.match(text, /pods \(file\) +ok\n/);
+  t.match(text, /no identities on this node\n/);
+  t.match(text, /no open streams\n/);
+});
+
+t.test('identities, reasons and streams with what to change', async (t) => {
+  const reason = { code: 'ca-unavailable', sentence: 'The CA cannot be reached.', detail: 'ECONNREFUSED', action: 'Check the CA.' } as const;
+  const status: Status = {
+    ...base,
+    reasons: [{ gate: 'pods', ...reason, detail: '' }],
+    bundle: { version: 'abc', roots: 2, notAfter: '2026-12-01T12:00:00Z' },
+    outageBudgetSeconds: 3600,
+    sources: [{ of: 'roots', name: 'issuer', reason }],
+    identities: [
+      { name: 'spiffe://td.test/ns/a/sa/b', state: 'issued', pods: ['1'], serial: '0a', notAfter: '2026-11-30T13:00:00Z', nextAttempt: '2026-11-30T12:24:00Z' },
+      { name: 'spiffe://td.test/ns/a/sa/c', state: 'unavailable', pods: ['2'], reason },
+    ],
+  };
+  const stream = {
+    protocol: 'delta',
+    peer: { pid: 12, uid: 0 },
+    nodeId: '',
+    nameCount: 40,
+    names: [{ name: 'ROOTCA', state: 'acked' }],
+  };
+  const text = formatStatus(status, { total: 2000, streams: [stream] }, now);
+  t.match(text, /roots +2, first expiry in 1d 0h\n/);
+  t.match(text, /the first identity lapses after 1h 0m without a CA/);
+  t.match(text, /! pods +The CA cannot be reached\. Check the CA\.\n/);
+  t.match(text, /roots \(issuer\) +The CA cannot be reached\. \(ECONNREFUSED\) Check the CA\.\n/);
+  t.match(text, /sa\/b +issued +1h 0m +24m 0s\n/);
+  t.match(text, /sa\/c +unavailable +– +– +The CA cannot be reached\./);
+  t.match(text, /delta +pid=12 uid=0 +– +ROOTCA acked, … \(40 in all\)\n/);
+  t.match(text, /… 2000 streams in all\n/);
+});
