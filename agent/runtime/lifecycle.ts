@@ -1,6 +1,7 @@
 // Start and stop: a group of tasks that run until told to stop, and readiness as a set of named reasons against it.
 // Stop is drain (stop taking), then a deadline, then abort; `close` is idempotent.
 
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './time.js';
 import type { Logger } from './log.js';
 import { errorFields } from './log.js';
@@ -69,6 +70,8 @@ export interface TaskGroup {
 
 export function createTaskGroup(clock: Clock, log: Logger): TaskGroup {
   const controller = new AbortController();
+  // Every part listens to it, some with several listeners: that is no leak.
+  setMaxListeners(0, controller.signal);
   const running = new Set<Promise<void>>();
   let settleEnded: { resolve: () => void; reject: (error: unknown) => void } | undefined;
   const ended = new Promise<void>((resolve, reject) => {

@@ -131,3 +131,15 @@ export function mapWatched<T, U>(source: Watched<T>, project: (value: T) => U): 
     subscribe: (listener, signal) => source.subscribe((value) => listener(project(value)), signal),
   };
 }
+
+/** Settles as soon as the value passes the test. */
+export function until<T>(source: Watched<T>, isMet: (value: T) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const met = new AbortController();
+    source.subscribe((value) => {
+      if (!isMet(value)) return;
+      met.abort();
+      resolve();
+    }, met.signal);
+  });
+}
