@@ -1,7 +1,8 @@
 // Every setting that has a flag as an option of a command. They are left out of the help, which stays on one screen:
 // docs/configuration.md lists them.
 
-import { Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { Option } from 'commander';
 import { listSettings } from '../config/settings.js';
 
 /** Adds --config, --pods and the flags of all settings. */

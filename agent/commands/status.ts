@@ -2,7 +2,7 @@
 
 import { Command } from 'commander';
 import type { IdentityStatus, ReasonStatus, Status, StreamsStatus } from '../admin/client.js';
-import { systemClock } from '../runtime/time.js';
+import { parseInstant, systemClock } from '../runtime/time.js';
 import type { SocketOptions } from './command.js';
 import { createRunningAdminClient } from './command.js';
 import { formatDuration, formatTable } from './format.js';
@@ -76,7 +76,7 @@ function formatStreams({ total, streams }: StreamsStatus<StreamFacts>): string {
   return formatTable([['STREAM', 'PEER', 'NODE ID', 'NAMES'], ...rows]) + (total > streams.length ? `… ${total} streams in all\n` : '');
 }
 
-const until = (instant: string, now: number): string => formatDuration(Date.parse(instant) - now);
+const until = (instant: string, now: number): string => formatDuration((parseInstant(instant) ?? now) - now);
 
 function formatReasonStatus({ sentence, detail, action }: ReasonStatus): string {
   return `${sentence} ${detail === '' ? '' : `(${detail}) `}${action}`;

@@ -38,10 +38,12 @@ export function formatInstant(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The instant of an RFC 3339 text in UTC with whole seconds, or undefined when there is no such instant (February 30). */
+/** The instant of an RFC 3339 text in UTC with whole seconds or milliseconds, or undefined when there is no such instant (February 30). */
 export function parseInstant(text: string): number | undefined {
   const at = Date.parse(text);
-  return Number.isNaN(at) || formatInstant(at).replace('.000Z', 'Z') !== text ? undefined : at;
+  if (Number.isNaN(at)) return undefined;
+  const full = formatInstant(at);
+  return full === text || full.replace('.000Z', 'Z') === text ? at : undefined;
 }
 
 export interface BackoffOptions {
