@@ -16,7 +16,7 @@ import { errorFields } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
 import { socketFd } from './runtime/native.js';
 import type { Clock } from './runtime/time.js';
-import { sleep } from './runtime/time.js';
+import { aborted, sleep } from './runtime/time.js';
 
 export interface ListenOptions {
   /** Accepted sockets stay unread until `resume()`. Default false. */
@@ -87,15 +87,10 @@ export async function listenFd(fd: number, options: ListenOptions, onConnection:
   });
   options.log.info('listening', { fd });
   return {
-    run: (signal) =>
-      new Promise((resolve) => {
-        const stop = (): void => {
-          server.close();
-          resolve();
-        };
-        if (signal.aborted) stop();
-        else signal.addEventListener('abort', stop, { once: true });
-      }),
+    async run(signal) {
+      await aborted(signal);
+      server.close();
+    },
   };
 }
 

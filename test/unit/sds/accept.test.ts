@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServerDuplexStream } from '@grpc/grpc-js';
+import { Client, Server, credentials } from '@grpc/grpc-js';
+import t from 'tap';
+import type { PeerRule } from '../../../agent/config.js';
+import { listenUnix } from '../../../agent/listen.js';
+import { loadNative } from '../../../agent/runtime/native.js';
+import { WatchedValue } from '../../../agent/runtime/watched.js';
+import { createAcceptor } from '../../../agent/sds/accept.js';
+import { createGuardedInjector, defaultHttp2Limits } from '../../../agent/sds/http2-guard.js';
+import { createPeerPolicy, defaultConnectionLimits } from '../../../agent/sds/peer.js';
+import { createAttestor, readStandpoint } from '../../../agent/sds/process.js';
+import { createFakeClock, settle, until } from '../../fixtures/clock.js';
+import { connectRaw } from '../../fixtures/http2-raw.js';
+import { createRecordingLogger } from '../../fixtures/log.js';
+import { createTestMetrics } from '../../fixtures/metrics.js';
+
+async function comesTrue(condition: () => Promise<boolean>, what: string): Promise<void> {
+  for (let turn = 0; turn < 100_000; turn += 1) {
+    if (await condition()) return;
+    await settle(1);
+  }
+  throw new Error(`not so: ${what}`);
+}
+
+const ourUid = process.getuid?.() ?? 0;
+const same = (bytes: Buffer): Buffer => bytes;
+const whoami = {
+  path: '/test.Who/Who',
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: same,
+  requestDeserialize: same,
+  responseSerialize: same,
+  responseDeserialize: same,
+} as const;
+
+/** The whole path from a socket to a call, with the kernel's own answers; a call is told its peer's process and grant. */
+async function start(test: Pick<typeof t, 'teardown'>, rules: readonly PeerRule[]) {
+  const [clock, log, metrics, stop] = [createFakeClock(), createRecordingLogger(), createTestMetrics(), new AbortController()];
+  const directory = mkdtempSync(join(tmpdir(), 'signet-'));
+  const path = join(directory, 's');
+  const policy = createPeerPolicy({
+    index: { pods: new WatchedValue(new Map()), identities: new WatchedValue(undefined), idOf: () => undefined },
+    rules: new WatchedValue(rules),
+    attestor: createAttestor({ native: await loadNative(), standpoint: readStandpoint() }),
+    ownContainer: 'host',
+    limits: defaultConnectionLimits,
+    clock,
+    log,
+    metrics: metrics.metrics,
+  });
+  const server = new Server({ 'grpc.enable_channelz': 0 });
+  server.addService({ whoami }, {
+    whoami(call: ServerDuplexStream<Buffer, Buffer>) {
+      const peer = policy.peerOf(call.getPeer());
+      call.write(Buffer.from(JSON.stringify({ grant: peer?.grant.value.kind, owner: peer?.owner, pid: peer?.fields['pid'] })));
+      call.end();
+    },
+  });
+  const injector = createGuardedInjector(server, { limits: defaultHttp2Limits, clock, metrics: metrics.metrics });
+  const listener = await listenUnix({ path, mode: 0o666, pauseOnConnect: true, clock, log }, createAcceptor(policy, injector));
+  const ended = [listener.run(stop.signal), policy.run(stop.signal)];
+  test.teardown(async () => {
+    stop.abort();
+    injector.close();
+    server.forceShutdown();
+    await Promise.all(ended);
+    rmSync(directory, { recursive: true });
+  });
+  return { path, log, metrics };
+}
+
+t.test('a call knows the process that made it', async (t) => {
+  const s = await start(t, [{ host: { uid: ourUid }, grant: 'node' }]);
+  const client = new Client(`unix:${s.path}`, credentials.createInsecure());
+  t.teardown(() => client.close());
+  const call = client.makeBidiStreamRequest(whoami.path, same, same);
+  const [message] = (await once(call, 'data')) as [Buffer];
+  t.same(JSON.parse(message.toString()), { grant: 'node', owner: `uid:${ourUid}`, pid: process.pid });
+  call.cancel();
+  call.on('error', () => {});
+  t.equal(await s.metrics.read('signet_peer_connections_total', { grant: 'node' }), 1);
+  client.close();
+  await comesTrue(async () => (await s.metrics.read('signet_sds_connections')) === 0, 'the connection is not counted any more');
+});
+
+t.test('a peer that may not ask gets no byte', async (t) => {
+  const s = await start(t, [{ host: { uid: ourUid + 1 }, grant: 'node' }]);
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const client = await connectRaw(s.path);
+    await until(() => client.closed, 'the end of the connection');
+    t.equal(client.frames.length, 0);
+  }
+  t.equal(await s.metrics.read('signet_peer_connections_total', { grant: 'refused' }), 50);
+  t.match(s.log.lines.filter((line) => line.level === 'warn'), { length: 1, 0: { fields: { pid: process.pid, uid: ourUid, reason: 'peer-denied' } } });
+});
+
+t.test('a process that ends right after it connected is refused or forgotten, never mistaken', async (t) => {
+  const s = await start(t, [{ host: { uid: ourUid }, grant: 'node' }]);
+  const code = `const s = require('net').connect(${JSON.stringify(s.path)}, () => process.kill(process.pid, 'SIGKILL')); s.on('error', () => {})`;
+  for (let attempt = 0; attempt < 5; attempt += 1) await once(spawn(process.execPath, ['-e', code], { stdio: 'ignore' }), 'exit');
+  const connections = async (grant: string): Promise<number> => (await s.metrics.read('signet_peer_connections_total', { grant })) ?? 0;
+  await comesTrue(async () => (await connections('node')) + (await connections('refused')) === 5, 'all five are accepted');
+  await comesTrue(async () => (await s.metrics.read('signet_sds_connections')) === 0, 'none is left');
+});
