@@ -1,0 +1,168 @@
+import t from 'tap';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { once } from 'node:events';
+import type { Status } from '../../agent/admin/client.js';
+import type { ReceivedSecret } from '../../agent/sds/client.js';
+import { readCertificates } from '../../agent/x509/pem.js';
+import type { TestAgent } from '../fixtures/agent.js';
+import { idOf, podsOf, startTestAgent } from '../fixtures/agent.js';
+import { createIntermediate, createLeaf, createRoot, keyPem, pemOf } from '../fixtures/pki.js';
+
+// The parts have their own tests; these show that they are wired to each other.
+
+const never = new AbortController().signal;
+const within = { deadlineMs: 10_000, signal: never };
+
+async function fetchOne(running: TestAgent, name: string): Promise<ReceivedSecret> {
+  const [secret] = await running.sds.fetchOnce([name], within);
+  if (secret === undefined) throw new Error('no secret');
+  return secret;
+}
+
+async function serialOf(running: TestAgent, name: string): Promise<string | undefined> {
+  const secret = await fetchOne(running, name);
+  return readCertificates(secret.kind === 'certificate' ? secret.chainPem : secret.rootsPem, { source: name })[0]?.serial;
+}
+
+/** Follows a name until what comes passes the test. */
+async function followUntil(running: TestAgent, name: string, isMet: (secret: ReceivedSecret | undefined) => boolean): Promise<void> {
+  const met = new AbortController();
+  await running.sds.watch([name], ({ secret }) => isMet(secret) && met.abort(), { signal: met.signal });
+}
+
+async function statusWhere(running: TestAgent, isMet: (status: Status) => boolean): Promise<Status> {
+  // The control socket has nothing to follow; each look is a round trip, and their number is bounded.
+  for (let look = 0; look < 2_000; look += 1) {
+    const status = await running.admin.status(never);
+    if (isMet(status)) return status;
+  }
+  throw new Error('the status never came to that');
+}
+
+t.test('from a pod to a certificate over SDS, and both doors', async (t) => {
+  const running = await startTestAgent({ pods: podsOf('cart', 'checkout') });
+  t.teardown(() => running.stop());
+  await running.agent.podsRead;
+  t.same([...running.agent.identities.value.keys()].sort(), [idOf('cart'), idOf('checkout')]);
+  const before = await serialOf(running, idOf('cart'));
+  t.ok(before);
+  await t.rejects(running.sds.fetchOnce([idOf('payments')], within), { message: 'no such secret', kind: 'notFound' });
+
+  const appears = followUntil(running, idOf('payments'), (secret) => secret !== undefined);
+  running.writePods(podsOf('cart', 'checkout', 'payments'));
+  await appears;
+
+  const renewed = followUntil(running, idOf('cart'), (secret) => {
+    if (secret?.kind !== 'certificate') return false;
+    return readCertificates(secret.chainPem, { source: 'cart' })[0]?.serial !== before;
+  });
+  await running.admin.renew(idOf('cart'), never);
+  await renewed;
+
+  const status = await running.admin.status(never);
+  t.same([status.ready, status.identities.map(({ name, state }) => `${name} ${state}`)], [
+    true,
+    ['cart', 'checkout', 'payments'].map((account) => `${idOf(account)} issued`),
+  ]);
+  const { host, port } = running.agent.http.value ?? { host: '', port: 0 };
+  const get = async (path: string): Promise<string> => (await fetch(`http://${host}:${port}${path}`)).text();
+  t.match(await get('/readyz'), /ready/);
+  const metrics = await get('/metrics');
+  t.match(metrics, /signet_ready 1\n/);
+  t.match(metrics, /signet_identities\{state="issued"\} 3\n/);
+  t.match(metrics, /signet_peer_connections_total\{grant="node"\} \d+\n/);
+});
+
+t.test('what stops leaves nothing behind, and the issuer is found again', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const first = await startTestAgent({ pods: podsOf('cart'), directory });
+  const root = await serialOf(first, 'ROOTCA');
+  await first.stop();
+  t.notOk(existsSync(first.agent.addresses.sds) || existsSync(first.agent.addresses.admin), 'both sockets are gone');
+  const second = await startTestAgent({ pods: podsOf('cart'), directory });
+  t.teardown(() => second.stop());
+  t.equal(await serialOf(second, 'ROOTCA'), root);
+});
+
+t.test('a second agent is refused, unless it may take over', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const first = await startTestAgent({ pods: podsOf('cart'), directory });
+  await t.rejects(startTestAgent({ pods: podsOf('cart'), directory }), { message: 'another process listens on the socket', kind: 'conflict' });
+  t.ok(await serialOf(first, idOf('cart')), 'the other is untouched');
+  const takeover = { 'sds-socket-takeover': 'true' };
+  const stranger = startTestAgent({ pods: podsOf('cart'), directory, flags: { ...takeover, node: 'other' } });
+  await t.rejects(stranger, { message: 'another process listens on the socket' }, 'of another node');
+  const second = await startTestAgent({ pods: podsOf('cart', 'checkout'), directory, flags: takeover });
+  t.teardown(() => second.stop());
+  t.ok(await serialOf(second, idOf('checkout')));
+  await first.stop();
+  t.ok(await serialOf(second, idOf('checkout')), 'the end of the first does not take the socket of the second');
+});
+
+t.test('a taken HTTP port stops nothing and is told', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  const running = await startTestAgent({ pods: podsOf('cart'), flags: { 'http-address': `127.0.0.1:${port}` } });
+  t.teardown(() => running.stop());
+  t.ok(await serialOf(running, idOf('cart')));
+  const status = await statusWhere(running, ({ reasons }) => reasons.length > 0);
+  t.same(status.reasons.map(({ gate, code }) => [gate, code]), [['http', 'http-port-taken']]);
+});
+
+t.test('a broken pods file keeps what was and names document and line', async (t) => {
+  const running = await startTestAgent({ pods: podsOf('cart') });
+  t.teardown(() => running.stop());
+  t.ok(await serialOf(running, idOf('cart')));
+  running.writePods(`${podsOf('cart')}---\nkind: Pod\nmetadata: {name: 7up}\nspec: [\n`);
+  const status = await statusWhere(running, ({ reasons }) => reasons.length > 0);
+  t.match(status.reasons[0]?.detail, /document 2, line \d+/);
+  t.equal(status.reasons[0]?.code, 'pods-file-invalid');
+  t.ok(await serialOf(running, idOf('cart')));
+  running.writePods(podsOf('cart', 'checkout'));
+  t.ok((await statusWhere(running, ({ reasons }) => reasons.length === 0)).identities.length, 'it heals');
+});
+
+t.test('an issuer that proxies would not believe is refused, and rotation heals without restart', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const day = 86_400_000;
+  const times = { notBefore: Date.now() - day, notAfter: Date.now() + 30 * day };
+  const [rootA, rootB] = [createRoot(times), createRoot(times)];
+  const issuer = createIntermediate(rootA, times);
+  const [certificate, privateKey, bundle] = ['issuer.pem', 'issuer.key', 'bundle.pem'].map((name) => join(directory, name)) as [string, string, string];
+  writeFileSync(certificate, pemOf(issuer, rootA));
+  writeFileSync(privateKey, keyPem(issuer));
+  writeFileSync(bundle, pemOf(rootB));
+  const settings = {
+    upstreams: [{ kind: 'built-in', issuer: { certificate, privateKey } }],
+    'trustBundle.sources': [{ kind: 'file', path: bundle }],
+  };
+  const running = await startTestAgent({ pods: podsOf('cart'), settings });
+  t.teardown(() => running.stop());
+  const status = await statusWhere(running, ({ identities }) => identities[0]?.state === 'unavailable');
+  t.equal(status.identities[0]?.reason?.code, 'trust-anchor-unknown');
+  const appears = followUntil(running, idOf('cart'), (secret) => secret !== undefined);
+  writeFileSync(bundle, pemOf(rootA, rootB));
+  await appears;
+  t.equal((await running.admin.status(never)).bundle?.roots, 2);
+});
+
+t.test('an issuer that is none stops the start and names the check', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const root = createRoot();
+  const leaf = createLeaf(root, idOf('cart'));
+  const [certificate, privateKey] = [join(directory, 'issuer.pem'), join(directory, 'issuer.key')] as const;
+  writeFileSync(certificate, pemOf(leaf, root));
+  writeFileSync(privateKey, keyPem(leaf));
+  const settings = { upstreams: [{ kind: 'built-in', issuer: { certificate, privateKey } }] };
+  await t.rejects(startTestAgent({ pods: podsOf('cart'), settings }), { message: 'issuer certificate is no ca certificate', reason: 'issuer-not-ca' });
+});
