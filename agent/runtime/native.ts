@@ -55,8 +55,7 @@ export async function loadNative(): Promise<Native> {
   const prctl = libc.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)');
   const setrlimit = libc.func('int setrlimit(int, const void *)');
 
-  const fail = (call: string): SignetError =>
-    new SignetError('internal', `${call} failed`, { fields: { errno: koffi.errno() } });
+  const fail = (call: string): SignetError => new SignetError('internal', `${call} failed`, { fields: { errno: koffi.errno() } });
   const openPidfd = (pidfd: number): Pidfd => ({
     alive() {
       // struct pollfd; a pidfd becomes readable when its process ends, see pidfd_open(2).

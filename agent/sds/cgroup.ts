@@ -92,12 +92,16 @@ export function locate(paths: CgroupPaths, standpoint: Standpoint): Place {
 }
 
 function combine(a: Place, b: Place): Place {
-  // A line without controllers of interest stays at the node's root or in the service of the container runtime.
-  if (b.kind === 'host') return a.kind === 'host' ? { kind: 'host', unit: a.unit ?? b.unit } : a;
-  if (a.kind === 'host') return b;
-  if (a.kind === 'unknown') return a;
+  // In a hierarchy that nobody uses for pods every process stays where it was: at the root, in the service of the runtime, or with us.
+  if (weight(a) !== weight(b)) return weight(a) > weight(b) ? a : b;
+  if (a.kind === 'unknown' || b.kind === 'unknown') return a.kind === 'unknown' ? a : b;
+  if (a.kind === 'host' && b.kind === 'host') return { kind: 'host', unit: a.unit ?? b.unit };
   const same = a.kind === b.kind && (a.kind !== 'pod' || (b.kind === 'pod' && a.uid === b.uid));
   return same ? a : unknown('cgroup hierarchies disagree');
+}
+
+function weight({ kind }: Place): number {
+  return kind === 'host' ? 0 : kind === 'our-container' ? 1 : 2;
 }
 
 function locateIn(text: string, origin: Origin, hierarchy: string): Place {
@@ -130,7 +134,8 @@ function locateBelow(segments: readonly string[], origin: Origin, hierarchy: str
   const mark = findMark(known);
   if (mark?.uid !== undefined) return inRoot ? toPod(mark, known) : unknown('a pod outside of the pods of this node');
   if (mark !== undefined) return { kind: 'container' };
-  if (segments.some((segment) => segment.includes('kubepods') || podDirectory.test(segment))) return unknown('a pod in an unexpected place');
+  if (segments.some((segment) => segment.includes('kubepods') || podDirectory.test(segment)))
+    return unknown('a pod in an unexpected place');
   const named = hierarchy === '' || hierarchy === 'name=systemd';
   const unit = segments[0] === 'system.slice' ? segments.find((segment) => isUnit(segment)) : undefined;
   return { kind: 'host', unit: named ? unit : undefined };
@@ -171,7 +176,7 @@ function findMark(segments: readonly string[], partial = false): Mark | undefine
 
 function endOfInnermostContainer(segments: readonly string[]): number {
   let end = 0;
-  for (let at = 0; at < segments.length; ) {
+  for (let at = 0; at < segments.length;) {
     const mark = findMark(segments.slice(at));
     if (mark === undefined) break;
     at += mark.end;
@@ -182,7 +187,9 @@ function endOfInnermostContainer(segments: readonly string[]): number {
 
 const uuid = '[0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}';
 /** kubepods[-<QoS>]-pod<UID>.slice of the systemd driver; kind has `kubelet-` in front, containerd under a wrong driver more behind. */
-const podSlice = new RegExp(`^(?:[a-z0-9]+-)*kubepods(?:-(?:burstable|besteffort))?-pod(${uuid}|[0-9a-f]{32})\\.slice(?::cri-containerd:[0-9a-f]{64})?$`);
+const podSlice = new RegExp(
+  `^(?:[a-z0-9]+-)*kubepods(?:-(?:burstable|besteffort))?-pod(${uuid}|[0-9a-f]{32})\\.slice(?::cri-containerd:[0-9a-f]{64})?$`,
+);
 /** pod<UID> of the cgroupfs driver. */
 const podDirectory = new RegExp(`^pod(${uuid}|[0-9a-f]{32})$`);
 
@@ -215,7 +222,10 @@ function isMisplacedByContainerd(segments: readonly string[], index: number): bo
 }
 
 function startOfPods(segments: readonly string[]): number {
-  return Math.max(0, segments.findIndex((segment) => segment.includes('kubepods')));
+  return Math.max(
+    0,
+    segments.findIndex((segment) => segment.includes('kubepods')),
+  );
 }
 
 /** Top directories in which container engines make one for each container. */

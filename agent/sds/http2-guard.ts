@@ -1,9 +1,10 @@
-// Bounds on what one HTTP/2 connection may make the server do, beyond what nghttp2 and Node bound themselves. Called by the wiring of the SDS
-// server: it makes the injector that accepted sockets are handed to. A connection that goes over a bound is closed and counted.
+// Bounds on what one HTTP/2 connection may make the server do, beyond what nghttp2 and Node bound themselves. Called by the wiring
+// of the SDS server: it makes the injector that accepted sockets are handed to.
+// Promises: a connection that goes over a bound is ended and counted, while all others are served on.
 //
-// Node and nghttp2 already end a connection on: CONTINUATION frames (more than 8 for one list), empty DATA frames (1,000), SETTINGS and
-// PING whose acknowledgements are not read (1,000), and they stop taking new streams after 1,000 resets (33 a second more). Those are only
-// counted here. SETTINGS and PING of a client that reads, the size of header lists and connections that never speak are bounded here.
+// Node and nghttp2 already end a connection on CONTINUATION frames (more than 8 for one list), empty DATA frames (1,000), SETTINGS
+// and PING whose acknowledgements are not read (1,000), and take no new streams after 1,000 resets (33 a second more). Those are
+// only counted here. SETTINGS and PING of a client that reads, header lists and connections that never speak are bounded here.
 
 import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';

@@ -8,8 +8,7 @@ export type { PeerRule };
 
 /** What rules are matched against: a pod of this node, or a process of the node itself. */
 export type Subject =
-  | { readonly kind: 'pod'; readonly pod: Pod }
-  | { readonly kind: 'host'; readonly uid: number; readonly unit: string | undefined };
+  { readonly kind: 'pod'; readonly pod: Pod } | { readonly kind: 'host'; readonly uid: number; readonly unit: string | undefined };
 
 /** What the first matching rule grants; undefined when none matches. */
 export function matchRules(rules: readonly PeerRule[], subject: Subject): PeerRule['grant'] | undefined {

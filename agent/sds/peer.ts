@@ -125,7 +125,13 @@ export function createPeerPolicy(options: PeerPolicyOptions): PeerPolicy {
       if (grant.kind === 'none' && grant.reason.code === 'peer-denied') {
         return refuse(owner, { reason: 'peer-denied', detail: grant.reason.detail }, fields);
       }
-      const peer: Admitted = { key: `peer-${(accepted += 1)}`, owner, fields, identified, grant: new WatchedValue<Grant>(grant, sameGrant) };
+      const peer: Admitted = {
+        key: `peer-${(accepted += 1)}`,
+        owner,
+        fields,
+        identified,
+        grant: new WatchedValue<Grant>(grant, sameGrant),
+      };
       enter(peer, socket);
       return peer;
     },

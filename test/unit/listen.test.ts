@@ -135,7 +135,10 @@ t.test('nobody can connect before mode and group are set', async (t) => {
   }
   await listening;
   for (const name of readdirSync(directory)) seen.add((statSync(join(directory, name)).mode & 0o777).toString(8));
-  t.same([...seen].filter((mode) => mode !== '0' && mode !== '600'), []);
+  t.same(
+    [...seen].filter((mode) => mode !== '0' && mode !== '600'),
+    [],
+  );
 });
 
 t.test('the length of the path counts in bytes', async (t) => {
@@ -193,11 +196,28 @@ t.test('a live socket of our own agent is taken over, and its end leaves ours al
   const native = await loadNative();
   const path = join(temporary(t), 's.sock');
   const first = await old.listen(path);
-  const ask = (uid: number, same: boolean) => ({ native: { peerCredentials: (fd: number) => ({ ...native.peerCredentials(fd), uid }) }, isSameAgent: async () => same });
+  const ask = (uid: number, same: boolean) => ({
+    native: { peerCredentials: (fd: number) => ({ ...native.peerCredentials(fd), uid }) },
+    isSameAgent: async () => same,
+  });
   for (const takeover of [ask(ourUid + 1, true), ask(ourUid, false)]) {
     t.equal((await fresh.refused(path, { takeover })).kind, 'conflict');
   }
-  t.equal((await fresh.refused(path, { takeover: { native: { peerCredentials: () => { throw new Error('no'); } }, isSameAgent: async () => true } })).kind, 'conflict');
+  t.equal(
+    (
+      await fresh.refused(path, {
+        takeover: {
+          native: {
+            peerCredentials: () => {
+              throw new Error('no');
+            },
+          },
+          isSameAgent: async () => true,
+        },
+      })
+    ).kind,
+    'conflict',
+  );
 
   await fresh.listen(path, { takeover: { native, isSameAgent: async () => true } });
   const inode = statSync(path).ino;
@@ -310,13 +330,17 @@ t.test('what keeps a directory from being made or a socket from being bound is n
   t.match(bound.fields, { path: '/proc/s.sock', mode: '0666', uid: ourUid, gid: process.getgid?.(), code: 'EACCES' });
 });
 
-t.test('a group that may not be given is named, and nothing stays behind', { skip: ourUid === 0 ? 'root may give any group' : false }, async (t) => {
-  const s = scene(t);
-  const directory = temporary(t);
-  const error = await s.refused(join(directory, 's.sock'), { gid: 1 });
-  t.match(error.message, /check its group/);
-  await until(() => readdirSync(directory).length === 0, 'the temporary socket to go');
-});
+t.test(
+  'a group that may not be given is named, and nothing stays behind',
+  { skip: ourUid === 0 ? 'root may give any group' : false },
+  async (t) => {
+    const s = scene(t);
+    const directory = temporary(t);
+    const error = await s.refused(join(directory, 's.sock'), { gid: 1 });
+    t.match(error.message, /check its group/);
+    await until(() => readdirSync(directory).length === 0, 'the temporary socket to go');
+  },
+);
 
 t.test('a socket that systemd bound is served and left in place', async (t) => {
   const path = join(temporary(t), 's.sock');

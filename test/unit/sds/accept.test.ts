@@ -55,13 +55,16 @@ async function start(test: Pick<typeof t, 'teardown'>, rules: readonly PeerRule[
     metrics: metrics.metrics,
   });
   const server = new Server({ 'grpc.enable_channelz': 0 });
-  server.addService({ whoami }, {
-    whoami(call: ServerDuplexStream<Buffer, Buffer>) {
-      const peer = policy.peerOf(call.getPeer());
-      call.write(Buffer.from(JSON.stringify({ grant: peer?.grant.value.kind, owner: peer?.owner, pid: peer?.fields['pid'] })));
-      call.end();
+  server.addService(
+    { whoami },
+    {
+      whoami(call: ServerDuplexStream<Buffer, Buffer>) {
+        const peer = policy.peerOf(call.getPeer());
+        call.write(Buffer.from(JSON.stringify({ grant: peer?.grant.value.kind, owner: peer?.owner, pid: peer?.fields['pid'] })));
+        call.end();
+      },
     },
-  });
+  );
   const injector = createGuardedInjector(server, { limits: defaultHttp2Limits, clock, metrics: metrics.metrics });
   const listener = await listenUnix({ path, mode: 0o666, pauseOnConnect: true, clock, log }, createAcceptor(policy, injector));
   const ended = [listener.run(stop.signal), policy.run(stop.signal)];
@@ -97,7 +100,10 @@ t.test('a peer that may not ask gets no byte', async (t) => {
     t.equal(client.frames.length, 0);
   }
   t.equal(await s.metrics.read('signet_peer_connections_total', { grant: 'refused' }), 50);
-  t.match(s.log.lines.filter((line) => line.level === 'warn'), { length: 1, 0: { fields: { pid: process.pid, uid: ourUid, reason: 'peer-denied' } } });
+  t.match(
+    s.log.lines.filter((line) => line.level === 'warn'),
+    { length: 1, 0: { fields: { pid: process.pid, uid: ourUid, reason: 'peer-denied' } } },
+  );
 });
 
 t.test('a process that ends right after it connected is refused or forgotten, never mistaken', async (t) => {

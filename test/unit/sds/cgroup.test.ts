@@ -21,8 +21,28 @@ const budget = { numRuns: 500 };
 const onHost = takeStandpoint(parseCgroup('0::/system.slice/signet.service\n'), parseCgroup('0::/init.scope\n'));
 const inPod = takeStandpoint(parseCgroup('0::/\n'), parseCgroup('0::/../../../../init.scope\n'));
 const segment = fc.oneof(
-  fc.constantFrom('kubepods', 'burstable', 'besteffort', 'kubelet', 'docker', 'system.slice', 'user.slice', 'a.service', 'b.scope', 'kubepods.slice', 'init.scope', '..'),
-  fc.constantFrom(`pod${podA}`, `pod${podB}`, `kubepods-pod${podB.replaceAll('-', '_')}.slice`, idA, `cri-containerd-${idA}.scope`, `docker-${idA}.scope`),
+  fc.constantFrom(
+    'kubepods',
+    'burstable',
+    'besteffort',
+    'kubelet',
+    'docker',
+    'system.slice',
+    'user.slice',
+    'a.service',
+    'b.scope',
+    'kubepods.slice',
+    'init.scope',
+    '..',
+  ),
+  fc.constantFrom(
+    `pod${podA}`,
+    `pod${podB}`,
+    `kubepods-pod${podB.replaceAll('-', '_')}.slice`,
+    idA,
+    `cri-containerd-${idA}.scope`,
+    `docker-${idA}.scope`,
+  ),
   fc.stringMatching(/^[a-z0-9:@_.-]{1,12}$/),
 );
 const segments = fc.array(segment, { maxLength: 8 });
@@ -33,7 +53,10 @@ const path = segments.map((all) => `/${all.join('/')}`);
 t.test('whatever is below the container of a pod changes nothing', async () => {
   fc.assert(
     fc.property(names, (below) => {
-      for (const container of [`/kubepods/burstable/pod${podA}/${idA}`, `/kubepods.slice/kubepods-pod${podA.replaceAll('-', '_')}.slice/crio-${idA}.scope`]) {
+      for (const container of [
+        `/kubepods/burstable/pod${podA}/${idA}`,
+        `/kubepods.slice/kubepods-pod${podA.replaceAll('-', '_')}.slice/crio-${idA}.scope`,
+      ]) {
         const place = locate(parseCgroup(`0::${[container, ...below].join('/')}\n`), onHost);
         if (place.kind !== 'pod' || place.uid !== podA) throw new Error(`${below.join('/')}: ${JSON.stringify(place)}`);
       }
@@ -70,9 +93,11 @@ t.test('any two lines never make more of a process than each of them alone', asy
       const both = takeStandpoint(parseCgroup('1:name=systemd:/\n0::/\n'), parseCgroup('1:name=systemd:/init.scope\n0::/init.scope\n'));
       const of = (text: string) => locate(parseCgroup(text), both);
       const [first, second, joined] = [of(`1:name=systemd:${one}\n`), of(`0::${other}\n`), of(`1:name=systemd:${one}\n0::${other}\n`)];
-      if (joined.kind === 'pod' && ![first, second].some((place) => place.kind === 'pod' && place.uid === joined.uid)) throw new Error('a pod of neither');
+      if (joined.kind === 'pod' && ![first, second].some((place) => place.kind === 'pod' && place.uid === joined.uid))
+        throw new Error('a pod of neither');
       if (joined.kind === 'host' && (first.kind !== 'host' || second.kind !== 'host')) throw new Error('a host process of a container');
-      if (first.kind === 'pod' && second.kind === 'pod' && first.uid !== second.uid && joined.kind !== 'unknown') throw new Error('disagreement');
+      if (first.kind === 'pod' && second.kind === 'pod' && first.uid !== second.uid && joined.kind !== 'unknown')
+        throw new Error('disagreement');
     }),
     budget,
   );
@@ -80,11 +105,17 @@ t.test('any two lines never make more of a process than each of them alone', asy
 
 t.test('any text is read without an error', async () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string(), path.map((text) => `0::${text}\n`)), (text) => {
-      locate(parseCgroup(text), onHost);
-      locate(parseCgroup(text), inPod);
-      takeStandpoint(parseCgroup(text), parseCgroup(text));
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        path.map((text) => `0::${text}\n`),
+      ),
+      (text) => {
+        locate(parseCgroup(text), onHost);
+        locate(parseCgroup(text), inPod);
+        takeStandpoint(parseCgroup(text), parseCgroup(text));
+      },
+    ),
     budget,
   );
 });

@@ -33,13 +33,16 @@ async function start(t: Test, limits: Partial<Http2Limits> = {}) {
   const path = join(directory, 's');
   const server = new Server({ 'grpc.enable_channelz': 0, 'grpc.max_concurrent_streams': 20_000, ...keepaliveOptions });
   let calls = 0;
-  server.addService({ echo }, {
-    echo(call: ServerDuplexStream<Buffer, Buffer>) {
-      calls += 1;
-      call.on('data', (message: Buffer) => call.write(message));
-      call.on('end', () => call.end());
+  server.addService(
+    { echo },
+    {
+      echo(call: ServerDuplexStream<Buffer, Buffer>) {
+        calls += 1;
+        call.on('data', (message: Buffer) => call.write(message));
+        call.on('end', () => call.end());
+      },
     },
-  });
+  );
   const injector = createGuardedInjector(server, { limits: { ...defaultHttp2Limits, ...limits }, clock, metrics: metrics.metrics });
   const listener = createServer({ pauseOnConnect: true }, (socket) => {
     Object.defineProperty(socket, 'remoteAddress', { value: 'peer' });
@@ -97,7 +100,7 @@ for (const flood of [
 ]) {
   t.test(`closes a connection that floods with ${flood.name} while another is served`, async (t) => {
     const server = await start(t, { controlFrames: 100 });
-      const attacker = await server.connect();
+    const attacker = await server.connect();
     void attacker.send(...flood.frames);
     await until(() => attacker.closed, 'the end of the connection');
     t.equal(attacker.goaway(), errorCode.enhanceYourCalm);
@@ -247,7 +250,12 @@ t.test('closing says goaway', async (t) => {
 t.test('another layout of grpc-js is found at start', async (t) => {
   const strange = Object.create(new Server(), { http2Servers: { value: new Set() }, createConnectionInjector: { value: () => ({}) } });
   t.throws(
-    () => createGuardedInjector(strange as Server, { limits: defaultHttp2Limits, clock: createFakeClock(), metrics: createTestMetrics().metrics }),
+    () =>
+      createGuardedInjector(strange as Server, {
+        limits: defaultHttp2Limits,
+        clock: createFakeClock(),
+        metrics: createTestMetrics().metrics,
+      }),
     /bug: grpc-js/,
   );
 });

@@ -5,7 +5,17 @@ import { matchRules } from '../../../agent/sds/peer-rules.js';
 
 const pod = (fields: Partial<Pod>): Subject => ({
   kind: 'pod',
-  pod: { uid: 'u', namespace: 'web', name: 'p', serviceAccount: 'front', phase: 'Running', labels: {}, hostNetwork: false, mirror: false, ...fields },
+  pod: {
+    uid: 'u',
+    namespace: 'web',
+    name: 'p',
+    serviceAccount: 'front',
+    phase: 'Running',
+    labels: {},
+    hostNetwork: false,
+    mirror: false,
+    ...fields,
+  },
 });
 const host = (uid: number, unit?: string): Subject => ({ kind: 'host', uid, unit });
 

@@ -33,9 +33,13 @@ const idOfFront = createSpiffeId('example.org', 'web', 'front');
 const ownRule: PeerRule = { pod: {}, grant: 'own' };
 
 /** As much of an accepted socket as the policy looks at. */
-const socketOf = (fd?: number): Socket => Object.assign(new EventEmitter(), { _handle: fd === undefined ? null : { fd } }) as unknown as Socket;
+const socketOf = (fd?: number): Socket =>
+  Object.assign(new EventEmitter(), { _handle: fd === undefined ? null : { fd } }) as unknown as Socket;
 
-function scene(t: Test, options: Partial<Omit<PeerPolicyOptions, 'rules' | 'limits'>> & { limits?: Partial<ConnectionLimits>; rules?: readonly PeerRule[] } = {}) {
+function scene(
+  t: Test,
+  options: Partial<Omit<PeerPolicyOptions, 'rules' | 'limits'>> & { limits?: Partial<ConnectionLimits>; rules?: readonly PeerRule[] } = {},
+) {
   const [clock, log, metrics, stop] = [createFakeClock(), createRecordingLogger(), createTestMetrics(), new AbortController()];
   const pods = new WatchedValue<ReadonlyMap<string, Pod>>(new Map([[podA, front]]));
   const identities = new WatchedValue<ReadonlyMap<string, SpiffeId>>(new Map([[podA, idOfFront]]));
@@ -106,12 +110,31 @@ t.test('rules decide for pods and processes of the node', async (t) => {
 
 for (const { name, place, rules, detail } of [
   { name: 'a process of the node without a rule', place: host(), detail: /no rule/ },
-  { name: 'a process that a rule grants nothing', place: host(), rules: [{ host: { uid: 1000 }, grant: 'none' }], detail: /grants nothing/ },
+  {
+    name: 'a process that a rule grants nothing',
+    place: host(),
+    rules: [{ host: { uid: 1000 }, grant: 'none' }],
+    detail: /grants nothing/,
+  },
   { name: 'a pod without a rule', place: pod(podA), rules: [{ host: { uid: 1000 }, grant: 'node' }], detail: /no rule/ },
   { name: 'a static pod', place: { kind: 'static-pod' }, detail: /static pod/ },
-  { name: 'a container that is no pod, with a rule for its uid', place: { kind: 'container' }, rules: [{ host: { uid: 1000 }, grant: 'node' }], detail: /container that is no pod/ },
-  { name: 'an unknown place', place: { kind: 'unknown', detail: 'the process is in another PID namespace; run the agent with hostPID' }, detail: /hostPID/ },
-  { name: 'our own container, with a rule for its uid', place: { kind: 'our-container' }, rules: [{ host: { uid: 1000 }, grant: 'node' }], detail: /pod of the agent/ },
+  {
+    name: 'a container that is no pod, with a rule for its uid',
+    place: { kind: 'container' },
+    rules: [{ host: { uid: 1000 }, grant: 'node' }],
+    detail: /container that is no pod/,
+  },
+  {
+    name: 'an unknown place',
+    place: { kind: 'unknown', detail: 'the process is in another PID namespace; run the agent with hostPID' },
+    detail: /hostPID/,
+  },
+  {
+    name: 'our own container, with a rule for its uid',
+    place: { kind: 'our-container' },
+    rules: [{ host: { uid: 1000 }, grant: 'node' }],
+    detail: /pod of the agent/,
+  },
   { name: 'beside us', place: { kind: 'beside-us' }, detail: /pod of the agent/ },
 ] as readonly { name: string; place: Place; rules?: readonly PeerRule[]; detail: RegExp }[]) {
   t.test(`refused at accept: ${name}`, async (t) => {
@@ -135,7 +158,12 @@ t.test('our own pod is a pod, and never a delegate for the node', async (t) => {
   for (const place of [pod(podA), { kind: 'our-container' }, { kind: 'beside-us' }] as const) {
     t.same(s.connect(place).peer?.grant.value, { kind: 'own', id: idOfFront });
   }
-  s.pods.set(new Map([[podA, front], [podB, podOf(podB, 'back')]]));
+  s.pods.set(
+    new Map([
+      [podA, front],
+      [podB, podOf(podB, 'back')],
+    ]),
+  );
   t.same(s.connect(pod(podB)).peer?.grant.value, { kind: 'node' });
 });
 
@@ -166,9 +194,15 @@ t.test('a connection waits for its pod, gets its grant when it is known, and los
 
 t.test('changes that change nothing for a peer are not passed on', async (t) => {
   const s = scene(t, { rules: [{ pod: { serviceAccount: 'web/back' }, grant: ['spiffe://example.org/ns/a/sa/*'] }, ownRule] });
-  s.pods.set(new Map([[podA, front], [podB, podOf(podB, 'back')]]));
+  s.pods.set(
+    new Map([
+      [podA, front],
+      [podB, podOf(podB, 'back')],
+    ]),
+  );
   let told = 0;
-  for (const place of [pod(podA), pod(podB), pod('00000000-0000-0000-0000-000000000000')]) s.connect(place).peer?.grant.subscribe(() => (told += 1));
+  for (const place of [pod(podA), pod(podB), pod('00000000-0000-0000-0000-000000000000')])
+    s.connect(place).peer?.grant.subscribe(() => (told += 1));
   t.equal(told, 3);
   s.pods.set(new Map(s.pods.value));
   s.rules.set(structuredClone(s.rules.value));
@@ -186,7 +220,10 @@ t.test('connections are bounded for each owner and in all, and others stay welco
   t.ok(s.connect(host(), 5).peer, 'another owner');
   t.equal(s.connect(host(), 5).peer, undefined);
   t.equal(await s.metrics.read('signet_limit_reached_total', { limit: 'connections' }), 1);
-  t.match(s.warnings(), [{ reason: 'peer-limit', detail: 'connections-per-owner' }, { reason: 'peer-limit', detail: 'connections' }]);
+  t.match(s.warnings(), [
+    { reason: 'peer-limit', detail: 'connections-per-owner' },
+    { reason: 'peer-limit', detail: 'connections' },
+  ]);
   first.close();
   t.ok(s.connect(pod(podA)).peer, 'room again');
 });
