@@ -59,7 +59,10 @@ t.test('no key of an identity turns up in logs, metrics, status, streams, errors
     [idOf('cart')],
     ({ secret }) => {
       keep(secret);
-      if (secret === undefined) return void gone.abort();
+      if (secret === undefined) {
+        gone.abort();
+        return;
+      }
       serials += 1;
       if (serials < 3) running.admin.renew(idOf('cart'), never).catch((error: unknown) => t.fail(String(error)));
       else running.writePods(podsOf('checkout'));
