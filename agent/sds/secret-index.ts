@@ -2,7 +2,6 @@
 // the source while somebody watches, encodes each content once, and lets the keys be wiped when they are replaced.
 
 import type { Watched } from '../runtime/watched.js';
-import { WatchedValue } from '../runtime/watched.js';
 import type { Target } from './names.js';
 import type { Offer, SecretState, Secrets } from './offer.js';
 import { EncodedSecret, rootsContent, spiffeRootsContent, svidContent } from './secret.js';
@@ -10,8 +9,8 @@ import type { TrustBundle } from '../trust-bundle.js';
 
 export interface SecretIndex {
   /**
-   * Follows what the target gives under this name: the current offer at once, then the newest after each change.
-   * Returns the unsubscribe function (idempotent).
+   * Follows what the target gives under this name: the current offer at once, then the newest after each change of the
+   * source. Listeners do not throw. Returns the unsubscribe function (idempotent).
    */
   watch(target: Target, name: string, listener: (offer: Offer) => void): () => void;
   /** How many targets are followed. */
@@ -19,7 +18,10 @@ export interface SecretIndex {
 }
 
 interface Entry {
-  readonly offer: WatchedValue<Offer>;
+  offer(): Offer;
+  // Called directly: sources call their subscribers in a microtask of the newest value already, and a second one for each of
+  // thousands of streams would cost as much as the push.
+  readonly listeners: Set<(offer: Offer) => void>;
   readonly stop: () => void;
 }
 
@@ -37,7 +39,8 @@ export function createSecretIndex(secrets: Secrets): SecretIndex {
   ): Entry => {
     let content: C | undefined;
     let secret: EncodedSecret | undefined;
-    const offer = new WatchedValue<Offer>({ status: 'waiting', reason: { code: 'issuing', detail: '' } });
+    let offer: Offer = { status: 'waiting', reason: { code: 'issuing', detail: '' } };
+    const listeners = new Set<(offer: Offer) => void>();
     const replace = (next: EncodedSecret | undefined): void => {
       secret?.retire();
       secret = next;
@@ -48,10 +51,12 @@ export function createSecretIndex(secrets: Secrets): SecretIndex {
       content = next;
       const encoded = next === undefined ? undefined : encode(next);
       replace(encoded === undefined ? undefined : new EncodedSecret(name, (edition += 1), encoded));
-      offer.set(secret === undefined ? otherwise(state) : { status: 'ready', secret });
+      offer = secret === undefined ? otherwise(state) : { status: 'ready', secret };
+      for (const listener of listeners) listener(offer);
     });
     return {
-      offer,
+      offer: () => offer,
+      listeners,
       stop: () => {
         unsubscribe();
         replace(undefined);
@@ -88,10 +93,12 @@ export function createSecretIndex(secrets: Secrets): SecretIndex {
       const key = target.kind === 'identity' ? `${target.uri} ${name}` : name;
       const entry = entries.get(key) ?? open(target, name);
       entries.set(key, entry);
-      const unsubscribe = entry.offer.subscribe(listener);
+      // Wrapped, so that one listener may follow one thing twice.
+      const own = (offer: Offer): void => listener(offer);
+      entry.listeners.add(own);
+      listener(entry.offer());
       return () => {
-        unsubscribe();
-        if (entry.offer.subscribers > 0 || entries.get(key) !== entry) return;
+        if (!entry.listeners.delete(own) || entry.listeners.size > 0) return;
         entries.delete(key);
         entry.stop();
       };

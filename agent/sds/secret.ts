@@ -10,6 +10,9 @@ import { formatCertificates } from '../x509/pem.js';
 import type { Svid } from '../x509/svid.js';
 import { DeltaDiscoveryResponse, DiscoveryResponse, SPIFFECertValidatorConfig, Secret, secretTypeUrl } from './wire.js';
 
+/** secp384r1 in DER (RFC 5480 §2.1.1.1). */
+const p384Oid = Buffer.from('06052b81040022', 'hex');
+
 export type Protocol = 'sotw' | 'delta';
 
 /** The public part of a certificate, for audit lines. */
@@ -18,8 +21,8 @@ export interface CertificateFields {
   readonly serial: string;
   /** ISO 8601. */
   readonly notAfter: string;
-  /** Named curve, or undefined for RSA. */
-  readonly curve: string | undefined;
+  /** Its key is on curve P-384, which old clients refuse. */
+  readonly p384: boolean;
 }
 
 export class EncodedSecret {
@@ -113,7 +116,7 @@ export function svidContent(svid: Svid): SecretContent {
       id: svid.id.uri,
       serial: svid.serial,
       notAfter: formatInstant(svid.notAfter),
-      curve: svid.chain[0]?.publicKey.asymmetricKeyDetails?.namedCurve,
+      p384: svid.chain[0]?.publicKeySpki.includes(p384Oid) ?? false,
     },
     privateKey,
   };

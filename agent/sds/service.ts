@@ -14,9 +14,10 @@ import type { Account, SdsLimits } from './limits.js';
 import { createAdmission } from './limits.js';
 import type { Secrets } from './offer.js';
 import { createRefusals } from './refusals.js';
+import type { Protocol } from './secret.js';
 import { createSecretIndex } from './secret-index.js';
 import { createStallWatch } from './stall-watch.js';
-import type { SdsCall, StreamContext, StreamSnapshot } from './stream.js';
+import type { SdsCall, StreamContext, StreamCounters, StreamSnapshot } from './stream.js';
 import { SdsStream } from './stream.js';
 import type { DeltaDiscoveryRequest, DiscoveryRequest, Received } from './wire.js';
 import { createDefinition } from './wire.js';
@@ -81,6 +82,7 @@ export function createSdsService(options: SdsServiceOptions): SdsService {
     clock,
     log,
     metrics,
+    counters: { sotw: countersOf(metrics, 'sotw'), delta: countersOf(metrics, 'delta') },
     onClosed: (stream) => {
       open.delete(stream);
       admission.close(admission.account(stream.peer.owner));
@@ -151,6 +153,20 @@ export function createSdsService(options: SdsServiceOptions): SdsService {
       for (const stream of open) stream.end();
       if (open.size === 0) onDrained();
       await drained;
+    },
+  };
+}
+
+function countersOf(metrics: Metrics, protocol: Protocol): StreamCounters {
+  const requests = (kind: string): { inc(): void } => metrics.sdsRequests.labels(protocol, kind);
+  return {
+    responses: metrics.sdsResponses.labels(protocol),
+    requests: {
+      subscribe: requests('subscribe'),
+      ack: requests('ack'),
+      nack: requests('nack'),
+      stale: requests('stale'),
+      empty: requests('empty'),
     },
   };
 }

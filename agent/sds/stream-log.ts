@@ -40,7 +40,7 @@ export class StreamLog {
 
   /** A certificate with its key goes out. `first`: for the first time under this name on this stream. */
   handedOut(name: string, certificate: CertificateFields, first: boolean): void {
-    if (certificate.curve === 'secp384r1' && this.client !== undefined && refusesP384(this.client)) {
+    if (certificate.p384 && this.client !== undefined && refusesP384(this.client)) {
       this.#warnOnce('a certificate with a p-384 key goes to an envoy that accepts p-256 only', { userAgent: formatUserAgent(this.client) });
     }
     if (!first) return;

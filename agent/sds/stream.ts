@@ -40,8 +40,15 @@ export interface StreamContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Counters of the protocols with their labels bound: they are touched for every message. */
+  readonly counters: Readonly<Record<Protocol, StreamCounters>>;
   /** The stream is gone for good. */
   readonly onClosed: (stream: SdsStream) => void;
+}
+
+export interface StreamCounters {
+  readonly responses: { inc(): void };
+  readonly requests: Readonly<Record<Demand['kind'], { inc(): void }>>;
 }
 
 export type SdsCall =
@@ -174,8 +181,8 @@ export class SdsStream {
   }
 
   #apply(demand: Demand): void {
-    const { admission, limits, metrics } = this.#context;
-    metrics.sdsRequests.inc({ protocol: this.#call.protocol, kind: demand.kind });
+    const { admission, counters, limits } = this.#context;
+    counters[this.#call.protocol].requests[demand.kind].inc();
     for (const { name, version } of demand.refused?.secrets ?? []) {
       if (version !== '') this.#context.refusals.add(this.#account.owner, name, version);
     }
@@ -234,11 +241,16 @@ export class SdsStream {
     const { metrics, refusals, secrets } = this.#context;
     const before = watch.offer;
     watch.offer = offer;
-    metrics.sdsNamesWaiting.inc(Number(isAwaited(offer)) - Number(isAwaited(before)));
+    this.#countAwaited(before, offer);
     if (offer.status === 'waiting' && before?.status !== 'waiting' && watch.target.kind === 'identity') secrets.urgent(watch.target.uri);
     if (offer.status === 'absent' && before?.status === 'ready' && this.#call.protocol === 'sotw') metrics.sdsIdentityGone.inc();
     setOffer(this.#state, name, offer, offer.status === 'ready' ? refusals.find(this.#account.owner, name) : undefined);
     if (offer.status === 'ready' && this.#write !== undefined) metrics.sdsResponsesHeld.inc();
+  }
+
+  #countAwaited(before: Offer | undefined, after: Offer | undefined): void {
+    const change = Number(isAwaited(after)) - Number(isAwaited(before));
+    if (change !== 0) this.#context.metrics.sdsNamesWaiting.inc(change);
   }
 
   #unwatch(name: string): void {
@@ -246,7 +258,7 @@ export class SdsStream {
     if (watch === undefined) return;
     watch.stop();
     this.#watches.delete(name);
-    this.#context.metrics.sdsNamesWaiting.dec(Number(isAwaited(watch.offer)));
+    this.#countAwaited(watch.offer, undefined);
     this.#context.admission.removeNames(this.#account, 1);
   }
 
@@ -281,7 +293,7 @@ export class SdsStream {
   }
 
   #send(output: Extract<Output, { kind: 'send' }>): void {
-    const { metrics, stalls } = this.#context;
+    const { counters, metrics, stalls } = this.#context;
     const { protocol, stream } = this.#call;
     const [only] = output.secrets;
     const shared = only !== undefined && output.nonce === String(only.edition) ? only.response(protocol) : undefined;
@@ -293,7 +305,7 @@ export class SdsStream {
       this.#log.handedOut(secret.name, secret.certificate, !watch.recorded);
       watch.recorded = true;
     }
-    metrics.sdsResponses.inc({ protocol });
+    counters[protocol].responses.inc();
     if (output.removed.length > 0) metrics.sdsRemovals.inc(output.removed.length);
     this.#write = { secrets: output.secrets, own: shared === undefined ? bytes : undefined };
     stalls.begin(this);
@@ -302,7 +314,7 @@ export class SdsStream {
 
   readonly #onWritten = (): void => {
     this.#finishWrite();
-    this.#handle(() => {});
+    if (this.#state.dirty.size > 0 || this.#state.denied > 0) this.#handle(() => {});
   };
 
   #finishWrite(): void {
