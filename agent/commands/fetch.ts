@@ -1,6 +1,7 @@
 // `signet fetch NAME`: asks the SDS socket as a proxy would and shows what comes. The private key goes into files only.
 
 import type { KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
 import { SignetError } from '../runtime/errors.js';
 import { formatInstant, systemClock } from '../runtime/time.js';
@@ -40,7 +41,9 @@ export function createFetchCommand(terminal: Terminal): Command {
       const { signal } = terminal;
       const { config } = options;
       const name = await toFullName(typed, createRunningAdminClient(config === undefined ? {} : { config }), signal);
-      const client = createSdsClient({ path: findSocket('sds.socket.path', options), clock: systemClock });
+      const path = findSocket('sds.socket.path', options);
+      if (!existsSync(path)) throw new SignetError('unavailable', 'there is no sds socket at this path; is the agent running?', { fields: { path } });
+      const client = createSdsClient({ path, clock: systemClock });
       const show = (secrets: readonly ReceivedSecret[]): Promise<void> => present(secrets, name, options, terminal);
       const within = { deadlineMs: options.timeout * 1000, signal };
       // On its own first: a name that is refused ends its stream with the reason, beside others it is only missing.
