@@ -21,7 +21,6 @@ export const reasons = {
   'ca-deadline': { sentence: 'The CA did not answer in time.', action: 'Check the load and health of the CA.' },
   'ca-denied': { sentence: 'The CA refused to issue this certificate.', action: 'Check the log of the CA for the refusal and the rights of this agent there.' },
   'ca-refused-request': { sentence: 'The CA says the request is not valid.', action: 'Check key type, lifetime and subject settings against what the CA accepts.' },
-  'ca-breaker-open': { sentence: 'The CA failed repeatedly and is given a pause.', action: 'Check the CA; a single probe goes out when the pause is over.' },
   // Answers of a CA
   'answer-empty': { sentence: 'The CA answered without a certificate.', action: 'Check the log of the CA; this answer is a fault of the CA.' },
   'answer-too-large': { sentence: 'The answer of the CA is over the limits on size or number of certificates.', action: 'Shorten the chain that the CA returns.' },
