@@ -10,7 +10,7 @@ import { bothDirections, keyTypes, removalKeepsTraffic, servesKeyType } from './
 for (const version of chosenEnvoys.filter((chosen) => chosen !== wholeSuiteEnvoy)) {
   await t.test(`Envoy ${version}`, async (t) => {
     for (const protocol of ['sotw', 'delta'] as const) {
-      await t.test(`mutual TLS both ways, ${protocol}`, (t) => bothDirections(t, version, protocol));
+      await t.test(`mutual TLS both ways, ${protocol}`, (t) => bothDirections(t, { version, protocol }));
     }
     for (const keyType of keyTypes) await t.test(`keys of type ${keyType}`, (t) => servesKeyType(t, version, keyType));
     await t.test('a removed identity', (t) => removalKeepsTraffic(t, version));

@@ -6,7 +6,7 @@ import type { EchoApp } from '../fixtures/echo-app.js';
 import type { Envoy } from '../fixtures/envoy.js';
 import { startEnvoy } from '../fixtures/envoy.js';
 import type { BootstrapParts, Protocol } from '../fixtures/envoy-config.js';
-import { bootstrap, clientTls, cluster, idOf, listener, serverTls } from '../fixtures/envoy-config.js';
+import { bootstrap, bundleName, clientTls, cluster, idOf, listener, serverTls } from '../fixtures/envoy-config.js';
 import type { Bootstrap, Json } from '../fixtures/envoy-examples.js';
 import { mapJson } from '../fixtures/envoy-examples.js';
 import type { Scene } from '../fixtures/scene.js';
@@ -20,6 +20,8 @@ export interface PairOptions {
   readonly app: EchoApp;
   /** False: do not wait until the Envoys have their secrets. */
   readonly awaitReady?: boolean;
+  /** Name of the secret with the roots. Default: the trust domain. */
+  readonly bundle?: string;
   /** `initial_fetch_timeout`. Default: the one of docs/envoy.md. */
   readonly fetchTimeout?: string;
 }
@@ -36,7 +38,7 @@ export interface Pair {
 }
 
 export async function startPair(scene: Scene, options: PairOptions): Promise<Pair> {
-  const { version, protocol, socket, app, fetchTimeout } = options;
+  const { version, protocol, socket, app, fetchTimeout, bundle = bundleName } = options;
   const withTimeout = (parts: BootstrapParts): Bootstrap =>
     mapJson(bootstrap(parts) as unknown as Json, (value, key) =>
       key === 'initial_fetch_timeout' ? (fetchTimeout ?? value) : value,
@@ -51,14 +53,14 @@ export async function startPair(scene: Scene, options: PairOptions): Promise<Pai
         listener({
           name: 'server',
           cluster: 'app',
-          transportSocket: serverTls({ own: { name: idOf('server') }, peer: idOf('client'), protocol }),
+          transportSocket: serverTls({ own: { name: idOf('server') }, peer: idOf('client'), protocol, bundle }),
         }),
       ],
     }),
   });
   const serverPort = await server.port('server');
   const way = (account: string, peer: string) =>
-    cluster(`as-${account}-to-${peer}`, serverPort, clientTls({ own: { name: idOf(account) }, peer: idOf(peer), protocol }));
+    cluster(`as-${account}-to-${peer}`, serverPort, clientTls({ own: { name: idOf(account) }, peer: idOf(peer), protocol, bundle }));
   const client = await startEnvoy(scene, {
     name: `client-${protocol}`,
     version,

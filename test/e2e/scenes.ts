@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { Test } from 'tap';
 import { startEchoApp } from '../fixtures/echo-app.js';
 import type { Protocol } from '../fixtures/envoy-config.js';
-import { idOf } from '../fixtures/envoy-config.js';
+import { bundleName, idOf } from '../fixtures/envoy-config.js';
 import { createScene } from '../fixtures/scene.js';
 import { connectSds } from '../fixtures/secret-watch.js';
 import { createSignet } from '../fixtures/signet.js';
@@ -14,10 +14,20 @@ import { pause, until } from '../fixtures/until.js';
 import { clientIdentity } from './client-identity.js';
 import { pairAccounts, startPair } from './pair.js';
 
+export interface BothDirectionsOptions {
+  readonly version: string;
+  readonly protocol: Protocol;
+  /** Name of the secret with the roots. Default: the trust domain. */
+  readonly bundle?: string;
+  /** Default: dev. */
+  readonly mode?: 'dev' | 'agent';
+}
+
 /** Both sides of mutual TLS get their identities by SDS; each sees the other's; everybody else is refused. */
-export async function bothDirections(t: Test, version: string, protocol: Protocol): Promise<void> {
+export async function bothDirections(t: Test, options: BothDirectionsOptions): Promise<void> {
+  const { version, protocol, bundle = bundleName, mode = 'dev' } = options;
   const scene = await createScene(t);
-  const signet = createSignet(scene, { accounts: pairAccounts });
+  const signet = createSignet(scene, { accounts: pairAccounts, mode });
   await signet.start();
   const app = await startEchoApp(scene);
   const { server, client, serverPort, port, strangerPort, misledPort } = await startPair(scene, {
@@ -25,6 +35,7 @@ export async function bothDirections(t: Test, version: string, protocol: Protoco
     protocol,
     socket: signet.socket,
     app,
+    bundle,
   });
 
   t.equal(await outcome({ port, path: '/hello' }), '200 app saw GET /hello', 'the request passes');
