@@ -65,6 +65,7 @@ void t.test('A02: when a grant ends, pushes stop, delta is told, and the stream 
   t.same((await incremental.next()).removedResources, [a]);
   t.equal((await incremental.ended).code, 7);
   t.equal((await sotw(client, ['ROOTCA']).ended).code, 7, 'nothing is left, the roots included');
+  t.equal(peer.grant.subscribers, 0);
   t.equal(scene.secrets.subscribers(), 0);
 });
 

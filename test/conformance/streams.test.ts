@@ -190,7 +190,7 @@ void t.test('O08: a flood of random names is bounded, and each answer costs no s
   t.ok(scene.log.lines.length < 10, 'and it does not fill the log');
 });
 
-void t.test('R092: a peer cannot fill the log: its lines are bounded, and the next one says how many were left out', async (t) => {
+void t.test('a peer cannot fill the log: its lines are bounded, and the next one says how many were left out', async (t) => {
   const { client, clock, log } = await openSdsScene(t);
   for (let index = 0; index < 50; index += 1) {
     const stream = delta(client, ['garbage']);
