@@ -21,6 +21,11 @@ export type Config = Typed<Settings>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The environment of this process, for what is no setting: the descriptors that systemd passes. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
 export interface ConfigInput {
   /** Whose defaults apply. */
   readonly defaults: Mode;

@@ -1,0 +1,43 @@
+// The gRPC server behind the SDS socket: takes accepted sockets, asks the policy, guards the connections, and ends them well.
+// Made by agent.ts, which owns the listener.
+
+import type { Socket } from 'node:net';
+import { Server } from '@grpc/grpc-js';
+import type { Metrics } from '../metrics.js';
+import type { Clock } from '../runtime/time.js';
+import { createAcceptor } from './accept.js';
+import type { Http2Limits } from './http2-guard.js';
+import { createGuardedInjector, keepaliveOptions } from './http2-guard.js';
+import type { SdsLimits } from './limits.js';
+import type { PeerPolicy } from './peer.js';
+import type { SdsService } from './service.js';
+import { grpcServerOptions } from './service.js';
+
+export interface SdsServerOptions {
+  readonly service: SdsService;
+  readonly policy: Pick<PeerPolicy, 'admit'>;
+  readonly limits: SdsLimits & Http2Limits;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+}
+
+export interface SdsServer {
+  /** For a listener whose sockets stay unread until they are given here. */
+  accept(socket: Socket): void;
+  /** Says GOAWAY, ends all streams with OK, and closes what is left at the deadline. */
+  drain(deadlineMs: number): Promise<void>;
+}
+
+export function createSdsServer({ service, policy, limits, clock, metrics }: SdsServerOptions): SdsServer {
+  const server = new Server({ ...grpcServerOptions(limits), ...keepaliveOptions });
+  server.addService(service.definition, service.handlers);
+  const injector = createGuardedInjector(server, { limits, clock, metrics });
+  return {
+    accept: createAcceptor(policy, injector),
+    async drain(deadlineMs) {
+      injector.close();
+      await service.drain(deadlineMs);
+      server.forceShutdown();
+    },
+  };
+}
