@@ -73,8 +73,7 @@ export function fetchSecrets(
     const names = readNames(context, call.request);
     admission.addNames(account, names.length);
     counted = names.length;
-    const view = { trustDomain: secrets.trustDomain, identities: secrets.identities.value };
-    const targets = names.map((name): readonly [string, Target] => [name, resolveName(name, peer.grant.value, view)]);
+    const targets = names.map((name): readonly [string, Target] => [name, resolveName(name, peer.grant.value, secrets)]);
     log.resolved(targets);
     for (const [name, target] of targets) {
       stops.push(

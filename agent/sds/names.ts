@@ -7,6 +7,7 @@ import { parseSpiffeId } from '../identity/spiffe-id.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Grant } from './grant.js';
 import { covers } from './grant.js';
+import type { Secrets } from './offer.js';
 
 /** Longer names are refused with their stream; a SPIFFE ID of ours is shorter. In UTF-16 units. */
 export const maxNameLength = 1024;
@@ -22,11 +23,8 @@ export type Target =
   | { readonly kind: 'unknown'; readonly reason: Reason }
   | { readonly kind: 'denied'; readonly reason: Reason };
 
-export interface NodeView {
-  readonly trustDomain: string;
-  /** The URIs of all identities of this node. */
-  readonly identities: ReadonlySet<string>;
-}
+/** What of the node a name depends on. The identities are looked at for `default` and refusals alone: a look may cost. */
+export type NodeView = Pick<Secrets, 'trustDomain' | 'identities'>;
 
 /** What `name` means for a peer with this grant. */
 export function resolveName(name: string, grant: Grant, view: NodeView): Target {
@@ -54,15 +52,15 @@ function resolveDefault(grant: Exclude<Grant, { kind: 'none' }>, view: NodeView)
   if (grant.kind === 'own') return { kind: 'identity', uri: grant.id.uri };
   const reason: Reason = { code: 'peer-no-identity', detail: allowedNames(grant, view) };
   if (grant.kind === 'patterns') return { kind: 'denied', reason };
-  const [only] = view.identities;
+  const [only, ...others] = view.identities.value;
   if (only === undefined) return { kind: 'undecided', reason };
-  return view.identities.size === 1 ? { kind: 'identity', uri: only } : { kind: 'denied', reason };
+  return others.length === 0 ? { kind: 'identity', uri: only } : { kind: 'denied', reason };
 }
 
 const namesShown = 8;
 
 function allowedNames(grant: Exclude<Grant, { kind: 'none' }>, view: NodeView): string {
-  const names = grant.kind === 'own' ? [grant.id.uri] : grant.kind === 'patterns' ? grant.patterns : [...view.identities].sort();
+  const names = grant.kind === 'own' ? [grant.id.uri] : grant.kind === 'patterns' ? grant.patterns : [...view.identities.value].sort();
   const shown = names.slice(0, namesShown).join(', ');
   return `may ask for ${names.length > namesShown ? `${shown} and ${names.length - namesShown} more` : shown === '' ? 'roots only' : shown}`;
 }

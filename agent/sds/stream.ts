@@ -126,11 +126,10 @@ export class SdsStream {
     stream.once('end', () => this.end());
     // Comes once after every end: trailers sent, reset by the client, or connection gone.
     stream.once('cancelled', () => this.#close());
-    let current = this.peer.grant.value;
-    this.#stopGrant = this.peer.grant.subscribe((grant) => {
-      if (grant === current) return;
-      current = grant;
-      this.#resolveAgain(() => true);
+    let first = true;
+    this.#stopGrant = this.peer.grant.subscribe(() => {
+      if (!first) this.#resolveAgain(() => true);
+      first = false;
     });
   }
 
@@ -202,8 +201,7 @@ export class SdsStream {
     const watch = this.#watches.get(name);
     if (watch === undefined) return;
     const { index, secrets } = this.#context;
-    const view = { trustDomain: secrets.trustDomain, identities: secrets.identities.value };
-    const target = resolveName(name, this.peer.grant.value, view);
+    const target = resolveName(name, this.peer.grant.value, secrets);
     if (watch.offer !== undefined && equalTargets(target, watch.target)) return;
     const stopOld = watch.stop;
     watch.target = target;
@@ -230,10 +228,10 @@ export class SdsStream {
   // `default` of a delegate on an empty node means the first identity that comes; only that needs the list of identities.
   #followIdentities(): void {
     if (this.#stopIdentities !== undefined) return;
-    const { identities } = this.#context.secrets;
-    const known = identities.value;
-    this.#stopIdentities = identities.subscribe((now) => {
-      if (now !== known) this.#resolveAgain((watch) => watch.target.kind === 'undecided');
+    let first = true;
+    this.#stopIdentities = this.#context.secrets.identities.subscribe(() => {
+      if (!first) this.#resolveAgain((watch) => watch.target.kind === 'undecided');
+      first = false;
     });
   }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { parseSpiffeId } from '../../../agent/identity/spiffe-id.js';
+import { WatchedValue } from '../../../agent/runtime/watched.js';
 import type { Grant } from '../../../agent/sds/grant.js';
 import { resolveName } from '../../../agent/sds/names.js';
 import { trustDomain, uri } from '../../fixtures/secrets.js';
@@ -10,7 +11,7 @@ const own: Grant = { kind: 'own', id: parseSpiffeId(a) };
 const node: Grant = { kind: 'node' };
 const some: Grant = { kind: 'patterns', patterns: ['spiffe://example.org/ns/demo/sa/a*'] };
 const none: Grant = { kind: 'none', reason: { code: 'peer-unknown', detail: 'x' } };
-const view = (...accounts: string[]) => ({ trustDomain, identities: new Set(accounts.map(uri)) });
+const view = (...accounts: string[]) => ({ trustDomain, identities: new WatchedValue<ReadonlySet<string>>(new Set(accounts.map(uri))) });
 
 void t.test('what a name means', async (t) => {
   const table: readonly (readonly [string, Grant, object])[] = [
