@@ -65,8 +65,8 @@ export interface Agent {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** How long streams have to end, and after that the parts; together less than 5 s. */
-const drainMs = 2_000;
+/** How long streams, and after them connections, have to end, and each group of parts; together less than 5 s. */
+const drainMs = 1_000;
 const stopMs = 1_000;
 
 /** Starts all parts; both sockets are there when it returns. Throws a SignetError when that cannot be. */

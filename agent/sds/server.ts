@@ -1,10 +1,13 @@
 // The gRPC server behind the SDS socket: takes accepted sockets, asks the policy, guards the connections, and ends them well.
 // Made by agent.ts, which owns the listener.
 
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
 import type { Metrics } from '../metrics.js';
+import { kindOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
+import { withDeadline } from '../runtime/time.js';
 import { createAcceptor } from './accept.js';
 import type { Http2Limits } from './http2-guard.js';
 import { createGuardedInjector, keepaliveOptions } from './http2-guard.js';
@@ -24,7 +27,10 @@ export interface SdsServerOptions {
 export interface SdsServer {
   /** For a listener whose sockets stay unread until they are given here. */
   accept(socket: Socket): void;
-  /** Says GOAWAY, ends all streams with OK, and closes what is left at the deadline. */
+  /**
+   * Says GOAWAY, ends all streams with OK and closes the connections; settles when all of it has left this process, or at
+   * the deadline, which counts once for streams and once for connections.
+   */
   drain(deadlineMs: number): Promise<void>;
 }
 
@@ -32,12 +38,25 @@ export function createSdsServer({ service, policy, limits, clock, metrics }: Sds
   const server = new Server({ ...grpcServerOptions(limits), ...keepaliveOptions });
   server.addService(service.definition, service.handlers);
   const injector = createGuardedInjector(server, { limits, clock, metrics });
+  const accept = createAcceptor(policy, injector);
+  const sockets = new Set<Socket>();
   return {
-    accept: createAcceptor(policy, injector),
+    accept(socket) {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      accept(socket);
+    },
     async drain(deadlineMs) {
       injector.close();
       await service.drain(deadlineMs);
+      // What was written last may still wait in a socket, and an exit of the process would lose it.
+      const closed = Promise.all([...sockets].map((socket) => once(socket, 'close')));
       server.forceShutdown();
+      const never = new AbortController().signal;
+      await withDeadline(clock, deadlineMs, 'closing connections', never, () => closed).catch((error: unknown) => {
+        // A client that does not close its end is left behind with what it did not read.
+        if (kindOf(error) !== 'deadline') throw error;
+      });
     },
   };
 }
