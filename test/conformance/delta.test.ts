@@ -54,7 +54,7 @@ void t.test('D02: a name subscribed to again is sent again, though unchanged', a
   t.not(second.nonce, first.nonce, 'a nonce is used once on a stream');
 });
 
-void t.test('D03, D04, R091: an absent name is told as removed at once, and pushed when it exists', async (t) => {
+void t.test('D03, D04: an absent name is told as removed at once, and pushed when it exists', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const stream = subscribe(client, [absent]);
   const removal = await stream.next();
@@ -171,7 +171,7 @@ void t.test('D12: unsubscribing from an unknown name, and resource locators alon
   t.same(namesOf(await locators.next()), [a]);
 });
 
-void t.test('D13, R090: of two names one is unsubscribed: it is not pushed, and the other stays', async (t) => {
+void t.test('D13: of two names one is unsubscribed: it is not pushed, and the other stays', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const stream = subscribe(client, [a, b]);
   ack(stream, await stream.next(), { resourceNamesUnsubscribe: [a] });

@@ -75,24 +75,56 @@ void t.test('C06: ALL with intermediates alone is not served', async (t) => {
   t.same(namesOf(await stream.next()), ['ROOTCA']);
 });
 
-void t.test('a change of the roots is pushed to all names that mean them', async (t) => {
+void t.test('C08: a change of the roots is pushed to all names that mean them; what was taken away is gone', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const stream = client.delta();
   stream.send({ node, typeUrl, resourceNamesSubscribe: ['ROOTCA', 'ALL', `spiffe://${trustDomain}`, a] });
   const first = await stream.next();
   stream.send({ typeUrl, responseNonce: first.nonce });
   await client.settled();
+  const names = ['ALL', 'ROOTCA', `spiffe://${trustDomain}`];
+  /** The first push of each of the names. */
+  const pushed = async (): Promise<ReadonlyMap<string, SecretMessage>> => {
+    const got = new Map<string, SecretMessage>();
+    while (got.size < names.length) {
+      const response = await stream.next();
+      for (const secret of secretsOf(response)) got.set(secret.name, secret);
+      stream.send({ typeUrl, responseNonce: response.nonce });
+    }
+    return got;
+  };
   secrets.setRoots([secrets.root, createRoot()]);
-  const told = new Set<string>();
-  while (told.size < 3) {
-    const response = await stream.next();
-    for (const name of namesOf(response)) told.add(name);
-    stream.send({ typeUrl, responseNonce: response.nonce });
-  }
-  t.same([...told].sort(), ['ALL', 'ROOTCA', `spiffe://${trustDomain}`].sort());
+  t.same([...(await pushed()).keys()].sort(), names);
+
+  await client.settled();
+  const left = createRoot();
+  secrets.setRoots([left]);
+  const last = await pushed();
+  for (const name of ['ROOTCA', `spiffe://${trustDomain}`]) t.equal(text(last.get(name)?.validationContext?.trustedCa), left.pem.toString());
+  const validator = last.get('ALL')?.validationContext?.customValidatorConfig?.typedConfig?.value ?? new Uint8Array();
+  t.same(SPIFFECertValidatorConfig.decode(validator).trustDomains.map((domain) => text(domain.trustBundle)), [left.pem.toString()]);
 });
 
-void t.test('O07, R085, R116: names that are none of ours are absent, counted, and warned of once a stream', async (t) => {
+void t.test('C04: a name has one type of secret, by each protocol and for each peer', async (t) => {
+  const scene = await openSdsScene(t);
+  const own = scene.connect((await scene.peer({ kind: 'own', id: parseSpiffeId(a) })).path);
+  const types = { default: 'tlsCertificate', [a]: 'tlsCertificate', ROOTCA: 'validationContext', ALL: 'validationContext', [`spiffe://${trustDomain}`]: 'validationContext' };
+  const shown = (secrets: readonly SecretMessage[]) => Object.fromEntries(secrets.map(({ name, type }) => [name, type]));
+  for (const [client, names] of [
+    [own, Object.keys(types)],
+    [scene.client, Object.keys(types).filter((name) => name !== 'default')],
+  ] as const) {
+    const expected = Object.fromEntries(Object.entries(types).filter(([name]) => names.includes(name)));
+    const [sotw, delta] = [client.sotw(), client.delta()];
+    sotw.send({ node, typeUrl, resourceNames: [...names] });
+    delta.send({ node, typeUrl, resourceNamesSubscribe: [...names] });
+    t.same(shown(secretsOf(await sotw.next())), expected);
+    t.same(shown(secretsOf(await delta.next())), expected);
+    t.same(shown(secretsOf((await client.fetch({ resourceNames: [...names] })) as SotwResponse)), expected);
+  }
+});
+
+void t.test('O07: names that are none of ours are absent, counted, and warned of once a stream', async (t) => {
   const hostile = [
     '*',
     '',
@@ -133,8 +165,8 @@ void t.test('O07: a name longer than any of ours ends its stream, and no other',
   t.equal((await fetchOne(client, a)).name, a);
 });
 
-void t.test('C09: an Envoy that accepts P-256 only is warned about a P-384 certificate once', async (t) => {
-  const { client, clock, log, secrets } = await openSdsScene(t);
+void t.test('C09: an Envoy that accepts P-256 only is offered a P-384 certificate with one warning; its refusal ends in no loop', async (t) => {
+  const { client, clock, log, metrics, secrets } = await openSdsScene(t);
   secrets.issue(a, 'ec-p384');
   const version = (minorNumber: number) => ({ ...node, userAgentBuildVersion: { version: { majorNumber: 1, minorNumber } } });
   for (const [minor, warnings] of [[40, 0], [33, 0], [32, 1]] as const) {
@@ -148,4 +180,13 @@ void t.test('C09: an Envoy that accepts P-256 only is warned about a P-384 certi
     t.equal(log.lines.filter((line) => line.message.includes('p-256')).length, warnings, `1.${minor}`);
     stream.call.cancel();
   }
+
+  const old = client.sotw();
+  old.send({ node: version(32), typeUrl, resourceNames: [a] });
+  const { nonce } = await old.next();
+  old.send({ responseNonce: nonce, typeUrl, resourceNames: [a], errorDetail: { code: 13, message: 'only P-256 ECDSA certificates are supported' } });
+  await clock.advance(600_000);
+  await client.settled();
+  t.equal(old.untaken, 0, 'refused bytes are not sent again');
+  t.equal(await metrics.read('signet_sds_requests_total', { protocol: 'sotw', kind: 'nack' }), 1);
 });

@@ -47,7 +47,7 @@ void t.test('S01: a known name is answered by one response with everything set',
   t.ok(await quiet(client, stream));
 });
 
-void t.test('S02, R089: version and nonce of an earlier server do not matter in the first request', async (t) => {
+void t.test('S02: version and nonce of an earlier server do not matter in the first request', async (t) => {
   const { client } = await openSdsScene(t);
   const stream = client.sotw();
   stream.send({ node, typeUrl, resourceNames: [a], versionInfo: 'x', responseNonce: '4711' });
@@ -103,7 +103,7 @@ void t.test('S05: refused bytes do not come again on this stream, and on a new o
   t.same(namesOf(await third.next()), [a]);
 });
 
-void t.test('S06, R086: after a NACK the next content is pushed with a new version and nonce', async (t) => {
+void t.test('S06: after a NACK the next content is pushed with a new version and nonce', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const stream = subscribe(client, [a]);
   const first = await stream.next();
@@ -115,7 +115,7 @@ void t.test('S06, R086: after a NACK the next content is pushed with a new versi
   t.not(second.nonce, first.nonce);
 });
 
-void t.test('S07, R087: a stale nonce is not answered, and its names do not count', async (t) => {
+void t.test('S07: a stale nonce is not answered, and its names do not count', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const stream = subscribe(client, [a]);
   const first = await stream.next();
@@ -129,7 +129,7 @@ void t.test('S07, R087: a stale nonce is not answered, and its names do not coun
   t.same(namesOf(await stream.next()), [b]);
 });
 
-void t.test('S08, R088: a name that an ACK adds is answered', async (t) => {
+void t.test('S08: a name that an ACK adds is answered', async (t) => {
   const { client } = await openSdsScene(t);
   const stream = subscribe(client, [a]);
   ack(stream, await stream.next(), [a, b]);
@@ -185,7 +185,7 @@ void t.test('S11: an empty list of names after names ends all subscriptions, not
   t.same(namesOf(await stream.next()), [a], 'the stream is still of use');
 });
 
-void t.test('S12, R084: no names, or *, gets nothing and keeps the stream', async (t) => {
+void t.test('S12: no names, or *, gets nothing and keeps the stream', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   for (const names of [[], ['*']]) {
     const stream = subscribe(client, names);
@@ -214,7 +214,7 @@ void t.test('S14: an empty type URL means secrets, another one is refused', asyn
   t.equal((await wrong.ended).code, 3);
 });
 
-void t.test('S15, R091: an identity without certificate is waited for in silence and pushed when it is there', async (t) => {
+void t.test('S15: an identity without certificate is waited for in silence and pushed when it is there', async (t) => {
   const { client, clock, secrets } = await openSdsScene(t);
   const absent = subscribe(client, [uri('absent')]);
   secrets.wait(late);
@@ -229,7 +229,7 @@ void t.test('S15, R091: an identity without certificate is waited for in silence
   t.same(namesOf(await absent.next()), [uri('absent')]);
 });
 
-void t.test('S16, R115: of a known and an unknown name the known one is answered at once', async (t) => {
+void t.test('S16: of a known and an unknown name the known one is answered at once', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const stream = subscribe(client, [late, a]);
   t.same(namesOf(await stream.next()), [a]);
@@ -312,7 +312,7 @@ void t.test('S25: a thousand requests with random nonces get no answer and leave
   t.match(service.streams(10).streams, [{ nameCount: 1, names: [{ name: a, state: 'sent' }] }]);
 });
 
-void t.test('R083: default and ROOTCA on one stream, without node', async (t) => {
+void t.test('default and ROOTCA on one stream, without node', async (t) => {
   const scene = await openSdsScene(t);
   const { path } = await scene.peer({ kind: 'own', id: { trustDomain: 'example.org', namespace: 'demo', serviceAccount: 'a', uri: a } });
   const stream = scene.connect(path).sotw();

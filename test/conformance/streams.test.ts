@@ -36,7 +36,7 @@ async function rawCall(path: string, headers: readonly (readonly [string, string
   return client.frames.filter(({ stream }) => stream === 1);
 }
 
-void t.test('S22, R094: half-close ends a stream with OK, a reset is no error, and both leave nothing behind', async (t) => {
+void t.test('S22: half-close ends a stream with OK, a reset is no error, and both leave nothing behind', async (t) => {
   const { client, log, secrets, service, metrics } = await openSdsScene(t);
   for (const open of [sotw, delta]) {
     const closing = open(client, [a]);
@@ -57,7 +57,7 @@ void t.test('S22, R094: half-close ends a stream with OK, a reset is no error, a
   t.same(log.lines.filter((line) => line.level !== 'info' && line.level !== 'debug'), []);
 });
 
-void t.test('R092, L01: 2,000 streams on one connection, some of them duplicates: all answered, all pushed to', async (t) => {
+void t.test('L01: 2,000 streams on one connection, some of them duplicates: all answered, all pushed to', async (t) => {
   const { client, clock, secrets, service } = await openSdsScene(t);
   const names = Array.from({ length: 100 }, (_, index) => uri(`n${index}`));
   for (const name of names) secrets.issue(name);
@@ -73,7 +73,7 @@ void t.test('R092, L01: 2,000 streams on one connection, some of them duplicates
   t.same(namesOf(pushes[7] ?? (await Promise.reject(new Error('missing')))), [names[7]]);
 });
 
-void t.test('L02, D16, R093: a client that does not read costs one response, and gets the newest when it reads', async (t) => {
+void t.test('L02, D16: a client that does not read costs one response, and gets the newest when it reads', async (t) => {
   const scene = await openSdsScene(t, { limits: { stalledWriteMs: 86_400_000 } });
   const { clock, metrics, secrets } = scene;
   for (const protocol of ['sotw', 'delta'] as const) {
@@ -81,14 +81,16 @@ void t.test('L02, D16, R093: a client that does not read costs one response, and
     const stream = protocol === 'sotw' ? sotw(lazy, [a]) : delta(lazy, [a]);
     await stream.next();
     stream.call.pause();
-    for (let change = 0; change < 300; change += 1) {
-      secrets.issue(a);
-      await clock.advance(5_000);
-    }
+    const change = async (times: number): Promise<void> => {
+      for (let count = 0; count < times; count += 1) {
+        secrets.issue(a);
+        await clock.advance(5_000);
+      }
+    };
+    await change(300);
     const sent = (await metrics.read('signet_sds_responses_total', { protocol })) ?? 0;
     t.ok(sent < 200, `${sent} of 300 changes were written`);
-    secrets.issue(a);
-    await clock.advance(5_000);
+    await change(700);
     t.equal(await metrics.read('signet_sds_responses_total', { protocol }), sent, 'nothing is queued for it');
     const newest = secrets.issue(a).chainPem().toString();
     stream.call.resume();
@@ -245,7 +247,7 @@ void t.test('a stream of an unknown connection is refused', async (t) => {
   t.match(statuses, [{ code: 7 }]);
 });
 
-void t.test('U04, R095: every authority that HTTP/2 knows is served, what it does not know is a reset of that stream', async (t) => {
+void t.test('U04: every authority that HTTP/2 knows is served, what it does not know is a reset of that stream', async (t) => {
   const scene = await openSdsScene(t);
   const { path } = await scene.peer({ kind: 'node' });
   // A slash is no character of an authority (RFC 3986 §3.2); nghttp2 wants either an authority or a host.
