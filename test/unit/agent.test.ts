@@ -155,6 +155,40 @@ t.test('an issuer that proxies would not believe is refused, and rotation heals 
   t.equal((await running.admin.status(never)).bundle?.roots, 2);
 });
 
+t.test('clients get the roots of the bundle file, all of them, and no root in a chain', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const day = 86_400_000;
+  const times = { notBefore: Date.now() - day, notAfter: Date.now() + 30 * day };
+  const [rootA, rootB] = [createRoot(times), createRoot(times)];
+  const middle = createIntermediate(rootA, times);
+  const bundle = join(directory, 'bundle.pem');
+  const fingerprints = (pem: Buffer): string[] => readCertificates(pem, { source: 'test' }).map(({ fingerprint }) => fingerprint);
+  // The issuer is the root itself, or an intermediate that comes with more roots than its own.
+  for (const [name, issuer, chain, roots] of [
+    ['root', rootA, [rootA], [rootA]],
+    ['middle', middle, [middle, rootA, rootB], [rootA, rootB]],
+  ] as const) {
+    const [certificate, privateKey] = [join(directory, `${name}.pem`), join(directory, `${name}.key`)];
+    const rootsFile = join(directory, `${name}-roots.pem`);
+    writeFileSync(certificate, pemOf(...chain));
+    writeFileSync(privateKey, keyPem(issuer));
+    writeFileSync(rootsFile, pemOf(rootA));
+    // Twice in the file, once in the bundle.
+    writeFileSync(bundle, pemOf(...roots, rootA));
+    const settings = {
+      upstreams: [{ kind: 'built-in', issuer: { certificate, privateKey, roots: rootsFile } }],
+      'trustBundle.sources': [{ kind: 'file', path: bundle }],
+    };
+    const running = await startTestAgent({ pods: podsOf('cart'), settings });
+    const [leaf, root] = [await fetchOne(running, idOf('cart')), await fetchOne(running, 'ROOTCA')];
+    if (leaf.kind !== 'certificate' || root.kind !== 'roots') throw new Error('wrong kinds');
+    t.same(fingerprints(leaf.chainPem).slice(1), issuer === rootA ? [] : [middle.certificate.fingerprint], name);
+    t.same(fingerprints(root.rootsPem).sort(), roots.map((each) => each.certificate.fingerprint).sort(), name);
+    await running.stop();
+  }
+});
+
 t.test('an issuer that is none stops the start and names the check', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'sa-'));
   t.teardown(() => rmSync(directory, { recursive: true }));

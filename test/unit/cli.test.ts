@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Test } from 'tap';
 import { idOf, podsOf } from '../fixtures/agent.js';
+import { createLeaf, createRoot, createTestKey, keyPem } from '../fixtures/pki.js';
 import { secretTypeUrl } from '../../agent/sds/wire.js';
 import { envoy } from '#proto/sds.js';
 
@@ -99,7 +100,57 @@ t.test('exit codes of a running one: in use 3, no such identity 4, refused 5; 0 
   t.notOk(existsSync(place.sds), 'its socket is gone');
 });
 
-t.test('SIGTERM with 1,000 open streams: each ends with OK, exit 0 in under 5 s', async (t) => {
+t.test('an issuer that must not sign stops the start, and the check is named', async (t) => {
+  const dayMs = 86_400_000;
+  const times = { notBefore: Date.now() - dayMs, notAfter: Date.now() + dayMs };
+  const weak = createRoot({ ...times, key: createTestKey('rsa-1024') });
+  const noCa = createLeaf(createRoot(times), 'spiffe://example.org', times);
+  const expired = createRoot({ notBefore: Date.now() - 2 * dayMs, notAfter: Date.now() - dayMs });
+  for (const [issuer, privateKey, told] of [
+    [weak, weak, /issuer key is weaker than allowed/],
+    [noCa, noCa, /issuer certificate is not a CA certificate/],
+    [createRoot(times), createRoot(times), /issuer key does not belong to the issuer certificate/],
+    [expired, expired, /issuer certificate is expired/],
+  ] as const) {
+    const place = createPlace(t);
+    const files = { certificate: join(place.directory, 'issuer.crt'), privateKey: join(place.directory, 'issuer.key') };
+    writeFileSync(files.certificate, issuer.pem);
+    writeFileSync(files.privateKey, keyPem(privateKey), { mode: 0o600 });
+    writeFileSync(join(place.directory, 'dev.yaml'), JSON.stringify({ upstreams: [{ kind: 'built-in', issuer: files }] }));
+    const { code, stderr } = await run(place, 'dev', '--pods', 'pods.yaml', '--config', 'dev.yaml');
+    t.equal(code, 2);
+    t.match(stderr, told);
+    t.notMatch(stderr, /PRIVATE KEY/);
+    t.notOk(existsSync(place.sds), 'no socket was made');
+  }
+});
+
+t.test('a socket that cannot be bound stops the start, and what to look at is named', async (t) => {
+  const place = createPlace(t);
+  // Not even root makes files in procfs.
+  for (const [path, ...told] of [
+    ['/proc/s.sock', 'path: /proc/s.sock', 'mode: 0666', `uid: ${process.getuid?.()}`, 'security labels (SELinux, AppArmor)'],
+    ['/proc/self/signet/s.sock', 'make the directory of the socket', 'path: /proc/self/signet'],
+  ] as const) {
+    const { code, stderr } = await run(place, 'dev', '--pods', 'pods.yaml', '--sds-socket-path', path);
+    t.equal(code, 3);
+    for (const text of told) t.ok(stderr.includes(text), `${text} in ${stderr}`);
+  }
+});
+
+t.test('after SIGKILL the next start binds the socket at once, 5 times', async (t) => {
+  const place = createPlace(t);
+  for (let times = 0; times < 5; times += 1) {
+    const child = await serve(t, place);
+    t.match(await run(place, 'fetch', 'shop/cart', '--pem'), { code: 0 });
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+    t.ok(existsSync(place.sds), 'the stale socket was left');
+  }
+});
+
+t.test('L03: SIGTERM with 1,000 open streams: GOAWAY, each ends with OK, exit 0 in under 5 s', async (t) => {
   const place = createPlace(t);
   const child = await serve(t, place);
   const session = connectHttp2('http://localhost', { createConnection: () => connect(place.sds) });
