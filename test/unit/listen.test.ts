@@ -106,7 +106,7 @@ function leaveStale(path: string): void {
   if (!lstatSync(path).isSocket()) throw new Error('no socket was left');
 }
 
-t.test('mode and directory are as set, the umask is restored, and the socket goes at the end', async (t) => {
+t.test('U03: mode and directory are as set, the umask is restored, and the socket goes at the end', async (t) => {
   const s = scene(t);
   const directory = join(temporary(t), 'made', 'here');
   const path = join(directory, 's.sock');
@@ -123,7 +123,7 @@ t.test('mode and directory are as set, the umask is restored, and the socket goe
   t.notOk(existsSync(path));
 });
 
-t.test('nobody can connect before mode and group are set', async (t) => {
+t.test('U03: nobody can connect before mode and group are set', async (t) => {
   const s = scene(t);
   const directory = temporary(t);
   const seen = new Set<string>();
@@ -141,7 +141,7 @@ t.test('nobody can connect before mode and group are set', async (t) => {
   );
 });
 
-t.test('the length of the path counts in bytes', async (t) => {
+t.test('U02: the length of the path counts in bytes', async (t) => {
   const s = scene(t);
   const directory = temporary(t);
   const fit = (bytes: number): string => join(directory, 'x'.repeat(bytes - directory.length - 1));
@@ -156,7 +156,7 @@ t.test('the length of the path counts in bytes', async (t) => {
   t.equal(readdirSync(directory).length, 1);
 });
 
-t.test('a stale socket is replaced', async (t) => {
+t.test('U01: a stale socket is replaced', async (t) => {
   const s = scene(t);
   const path = join(temporary(t), 's.sock');
   leaveStale(path);
@@ -164,7 +164,7 @@ t.test('a stale socket is replaced', async (t) => {
   t.ok(await answers(path));
 });
 
-t.test('a live socket stays untouched', async (t) => {
+t.test('U01: a live socket stays untouched', async (t) => {
   const s = scene(t);
   const path = join(temporary(t), 's.sock');
   await foreign(t, path);
@@ -180,7 +180,7 @@ for (const { name, make } of [
   { name: 'a directory', make: (path: string) => mkdirSync(path) },
   { name: 'a symbolic link', make: (path: string) => symlinkSync('elsewhere', path) },
 ]) {
-  t.test(`${name} at the path is never deleted`, async (t) => {
+  t.test(`U01: ${name} at the path is never deleted`, async (t) => {
     const s = scene(t);
     const path = join(temporary(t), 's.sock');
     make(path);

@@ -174,14 +174,15 @@ t.test('the union of all sources, and none before each of them was read', async 
   t.match(scene.owner.reason.value, { code: 'bundle-missing' });
 });
 
-t.test('roots with one name and different keys are different roots; the order of sources does not matter', async (t) => {
+t.test('C07: roots with one name and different keys are different roots; order and repetition change no byte', async (t) => {
   const twin = createRoot({ subject: 'same' });
   const other = createRoot({ subject: 'same' });
   const scene = createScene(t, () => sourcesOf(watchedRoots(twin).roots, watchedRoots(other).roots));
-  const mirrored = createScene(t, () => sourcesOf(watchedRoots(other, twin).roots));
+  const mirrored = createScene(t, () => sourcesOf(watchedRoots(other, twin, other).roots));
   await settle();
   t.same(scene.roots(), fingerprints(twin, other));
   t.equal(scene.owner.bundle.value?.version, mirrored.owner.bundle.value?.version);
+  t.same(scene.owner.bundle.value?.pem, mirrored.owner.bundle.value?.pem);
 });
 
 t.test('an expired root is left out when its time comes, but never the last one', async (t) => {

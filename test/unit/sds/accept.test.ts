@@ -92,7 +92,7 @@ t.test('a call knows the process that made it', async (t) => {
   await comesTrue(async () => (await s.metrics.read('signet_sds_connections')) === 0, 'the connection is not counted any more');
 });
 
-t.test('a peer that may not ask gets no byte', async (t) => {
+t.test('U07: a peer that may not ask gets no byte', async (t) => {
   const s = await start(t, [{ host: { uid: ourUid + 1 }, grant: 'node' }]);
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const client = await connectRaw(s.path);

@@ -122,7 +122,7 @@ t.test('a bucket of control frames fills again', async (t) => {
   t.equal(client.goaway(), undefined);
 });
 
-t.test('pings of a keepalive are answered, however many there are over time', async (t) => {
+t.test('U05: pings of a keepalive are answered, however many there are over time', async (t) => {
   const server = await start(t);
   const client = await server.connect();
   for (let second = 0; second < 40; second += 1) {
