@@ -1,5 +1,6 @@
 // Which bytes a client refused a moment ago, across its streams: a client that answers a bad secret by a new stream must not
-// be fed the same bytes in a loop. One owner's refusals never delay another's. Bounded, and forgotten after `refusalMs`.
+// be fed the same bytes in a loop. Kept by connection: a proxy that was mended and started again does not wait for what the
+// one before it refused, and nobody waits for others. Bounded, and forgotten after `refusalMs`.
 
 import type { Clock } from '../runtime/time.js';
 import type { Refusal } from './subscriptions.js';
@@ -8,9 +9,9 @@ import { refusalMs } from './subscriptions.js';
 const maxRefusals = 4096;
 
 export interface Refusals {
-  add(owner: string, name: string, version: string): void;
+  add(connection: string, name: string, version: string): void;
   /** The refusal that still holds back a secret of this name. */
-  find(owner: string, name: string): Refusal | undefined;
+  find(connection: string, name: string): Refusal | undefined;
 }
 
 export function createRefusals(clock: Clock): Refusals {
@@ -22,18 +23,18 @@ export function createRefusals(clock: Clock): Refusals {
       refusals.delete(key);
     }
   };
-  const keyOf = (owner: string, name: string): string => `${owner} ${name}`;
+  const keyOf = (connection: string, name: string): string => `${connection} ${name}`;
   return {
-    add(owner, name, version) {
-      const key = keyOf(owner, name);
+    add(connection, name, version) {
+      const key = keyOf(connection, name);
       refusals.delete(key);
       refusals.set(key, { version, until: clock.monotonic() + refusalMs });
       forget(clock.monotonic());
     },
-    find(owner, name) {
+    find(connection, name) {
       if (refusals.size === 0) return undefined;
       forget(clock.monotonic());
-      return refusals.get(keyOf(owner, name));
+      return refusals.get(keyOf(connection, name));
     },
   };
 }

@@ -183,7 +183,7 @@ export class SdsStream {
     const { admission, counters, limits } = this.#context;
     counters[this.#call.protocol].requests[demand.kind].inc();
     for (const { name, version } of demand.refused?.secrets ?? []) {
-      if (version !== '') this.#context.refusals.add(this.#account.owner, name, version);
+      if (version !== '') this.#context.refusals.add(this.peer.key, name, version);
     }
     if (demand.refused !== undefined) this.#log.refused(demand.refused);
     for (const name of demand.unwatch) this.#unwatch(name);
@@ -242,7 +242,7 @@ export class SdsStream {
     this.#countAwaited(before, offer);
     if (offer.status === 'waiting' && before?.status !== 'waiting' && watch.target.kind === 'identity') secrets.urgent(watch.target.uri);
     if (offer.status === 'absent' && before?.status === 'ready' && this.#call.protocol === 'sotw') metrics.sdsIdentityGone.inc();
-    setOffer(this.#state, name, offer, offer.status === 'ready' ? refusals.find(this.#account.owner, name) : undefined);
+    setOffer(this.#state, name, offer, offer.status === 'ready' ? refusals.find(this.peer.key, name) : undefined);
     if (offer.status === 'ready' && this.#write !== undefined) metrics.sdsResponsesHeld.inc();
   }
 

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createRefusals } from '../../../agent/sds/refusals.js';
 import { createFakeClock } from '../../fixtures/clock.js';
 
-void t.test('a refusal holds 10 s, for its owner and name alone', async (t) => {
+void t.test('a refusal holds 10 s, for its connection and name alone', async (t) => {
   const clock = createFakeClock();
   const refusals = createRefusals(clock);
   t.equal(refusals.find('x', 'a'), undefined);
