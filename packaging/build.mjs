@@ -30,13 +30,36 @@ const koffiBeside = {
   },
 };
 
-/** grpc-js loads this, and protobufjs a second time, only to serve channelz and ORCA, from .proto files that no bundle has. */
-const withoutProtoLoader = {
-  name: 'without-proto-loader',
+/**
+ * What libraries load at their start for features that Signet does not have: [importing package, module]. Each costs start
+ * time and memory, some with the Node modules below them. In its place stands a function that throws when it is called.
+ */
+const unused = [
+  // Channelz and ORCA, from .proto files that no bundle has, by a second protobufjs.
+  ['@grpc/grpc-js', '@grpc/proto-loader'],
+  // Log lines through worker threads, or to several destinations.
+  ['pino', './transport'],
+  ['pino', './lib/transport'],
+  ['pino', './lib/multistream'],
+  // Metrics of clusters of processes, pushed metrics, exemplars and summaries.
+  ['prom-client', './lib/cluster'],
+  ['prom-client', './lib/pushgateway'],
+  ['prom-client', './timeWindowQuantiles'],
+  ['prom-client', '@opentelemetry/api'],
+  // Subcommands that are programs of their own.
+  ['commander', 'node:child_process'],
+];
+
+const withoutUnused = {
+  name: 'without-unused',
   setup(esbuild) {
-    esbuild.onResolve({ filter: /^@grpc\/proto-loader$/ }, ({ path }) => ({ path, namespace: 'without-proto-loader' }));
-    esbuild.onLoad({ filter: /.*/, namespace: 'without-proto-loader' }, ({ path }) => ({
-      contents: `throw new Error('bug: ${path} is not in the bundle');`,
+    for (const [owner, path] of unused) {
+      esbuild.onResolve({ filter: new RegExp(`^${path}$`) }, ({ importer }) =>
+        importer.includes(`/node_modules/${owner}/`) ? { path: `${path} of ${owner}`, namespace: 'unused' } : undefined,
+      );
+    }
+    esbuild.onLoad({ filter: /.*/, namespace: 'unused' }, ({ path }) => ({
+      contents: `module.exports = function () { throw new Error('bug: ${path} is not in the bundle'); };`,
     }));
   },
 };
@@ -61,8 +84,11 @@ const { metafile } = await build({
   target: 'node20.19',
   format: 'cjs',
   legalComments: 'none',
+  // One expression, the function that Node makes of a CommonJS module, so that the launcher compiles the file as it is.
+  banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
+  footer: { js: '})' },
   define: { SIGNET_VERSION: JSON.stringify(version) },
-  plugins: [koffiBeside, withoutProtoLoader],
+  plugins: [koffiBeside, withoutUnused],
   metafile: true,
   logLevel: 'warning',
 });

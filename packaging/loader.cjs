@@ -6,14 +6,15 @@
 
 const { createHash } = require('node:crypto');
 const { readFileSync } = require('node:fs');
-const { wrap } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
 const filename = join(__dirname, 'signet-main.cjs');
-const bundle = readFileSync(filename);
 const flags = JSON.stringify([process.version, process.arch, process.execArgv, process.env.NODE_OPTIONS ?? '']);
-const cacheFile = join(__dirname, 'code-cache', createHash('sha256').update(bundle).update(flags).digest('hex').slice(0, 32));
+// esbuild writes plain ASCII, and a Latin-1 string takes half the memory of a UTF-8 one that V8 had to widen.
+const source = readFileSync(filename, 'latin1');
+const hash = createHash('sha256').update(source, 'latin1').update(flags).digest('hex');
+const cacheFile = join(__dirname, 'code-cache', hash.slice(0, 32));
 
 function readCache() {
   try {
@@ -23,8 +24,7 @@ function readCache() {
   }
 }
 
-// esbuild writes plain ASCII, and a Latin-1 string takes half the memory of a UTF-8 one that V8 had to widen.
-const script = new Script(wrap(bundle.toString('latin1')), { filename, cachedData: readCache() });
+const script = new Script(source, { filename, cachedData: readCache() });
 module.exports = { script, cacheFile };
 const main = { exports: {} };
 script.runInThisContext()(main.exports, require, main, filename, __dirname);

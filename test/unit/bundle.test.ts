@@ -83,3 +83,11 @@ t.test('the bundle holds no path of the machine that built it', (t) => {
   for (const path of [process.cwd(), ...(homedir() === '/' ? [] : [`${homedir()}/`])]) t.notOk(bundle.includes(path), path);
   t.end();
 });
+
+t.test('what is never used is not in the bundle, and says so when it is called', (t) => {
+  const bundle = readFileSync('dist/signet-main.cjs', 'utf8');
+  for (const module of ['child_process', 'https', 'cluster']) t.notOk(bundle.includes(`require("${module}")`), module);
+  const places = [...bundle.matchAll(/throw new Error\("bug: (.+?) is not in the bundle"\)/g)].map(([, place]) => place);
+  t.ok(places.includes('@grpc/proto-loader of @grpc/grpc-js') && places.includes('./lib/cluster of prom-client'), places.join(', '));
+  t.end();
+});
