@@ -5,7 +5,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { access, link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import * as der from './der.js';
@@ -16,7 +16,7 @@ import { generateKey } from './private-key.js';
 import { keyIdOf, signCertificate } from './sign.js';
 
 export interface OpenIssuerOptions {
-  /** Made with mode 0700 when missing; else it must be ours and closed to others. */
+  /** Made with mode 0700 when missing, its parents as the umask says; else it must be ours and closed to others. */
   readonly directory: string;
   readonly trustDomain: string;
   readonly clock: Clock;
@@ -86,7 +86,11 @@ async function selfSign(key: KeyObject, trustDomain: string, now: number): Promi
 
 async function prepareDirectory(directory: string): Promise<void> {
   const about = await attempt(directory, async () => {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // Not closed like the directory itself: others stand beside it, such as that of the SDS socket.
+    await mkdir(dirname(directory), { recursive: true });
+    await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    });
     return await stat(directory);
   });
   const uid = process.geteuid?.();

@@ -44,6 +44,16 @@ t.test('the first start makes an issuer that every later one finds', async (t) =
   t.equal((await open(directory)).certificate.fingerprint, certificate.fingerprint);
 });
 
+t.test('only the directory itself is closed to others, what was missing above it is not', async (t) => {
+  const directory = fresh();
+  const umask = process.umask(0o022);
+  t.teardown(() => process.umask(umask));
+  await open(directory);
+  t.equal(modeOf(directory), '700');
+  t.equal(modeOf(join(directory, '..')), '755');
+  t.equal(modeOf(join(directory, '../..')), '755');
+});
+
 t.test('two issuers never have one name', async (t) => {
   const [a, b] = await Promise.all([open(fresh()), open(fresh())]);
   t.notOk(a.certificate.subject.equals(b.certificate.subject));
