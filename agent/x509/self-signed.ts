@@ -87,10 +87,8 @@ async function selfSign(key: KeyObject, trustDomain: string, now: number): Promi
 async function prepareDirectory(directory: string): Promise<void> {
   const about = await attempt(directory, async () => {
     // Not closed like the directory itself: others stand beside it, such as that of the SDS socket.
-    await mkdir(dirname(directory), { recursive: true });
-    await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    });
+    await mkdir(dirname(directory), { recursive: true }).catch(allowExisting);
+    await mkdir(directory, { mode: 0o700 }).catch(allowExisting);
     return await stat(directory);
   });
   const uid = process.geteuid?.();
@@ -99,6 +97,10 @@ async function prepareDirectory(directory: string): Promise<void> {
     reason: 'issuer-directory-unsafe',
     fields: { directory, mode: (about.mode & 0o777).toString(8), owner: about.uid, uid },
   });
+}
+
+function allowExisting(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error;
 }
 
 /** Writes a file that did not exist, whole and on disk, mode 0600. The first of several wins; the others change nothing. */
