@@ -24,7 +24,7 @@ export interface AdminServerOptions {
   readonly view: AdminSources;
   /** Binds the socket (mode 0600, or 0660 with a group) and hands over what it accepts; settles when the socket is gone. */
   readonly listen: (onConnection: (socket: Socket) => void, signal: AbortSignal) => Promise<void>;
-  /** Who is at the other end (SO_PEERCRED, SO_PEERGROUPS); undefined when that cannot be told any more. */
+  /** Who is at the other end (SO_PEERCRED, SO_PEERGROUPS); undefined or an error when that cannot be told. */
   readonly peerOf: (socket: Socket) => AdminPeer | undefined;
   /** The uid of this process. */
   readonly uid: number;
@@ -80,7 +80,13 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
 }
 
 function isAdmitted({ peerOf, uid, groupId, log }: AdminServerOptions, socket: Socket): boolean {
-  const peer = peerOf(socket);
+  let peer: AdminPeer | undefined;
+  try {
+    peer = peerOf(socket);
+  } catch (error) {
+    // Called for an event of the listener: a kernel that does not say who calls must not end the process.
+    log.warn('admin peer cannot be told and is refused', errorFields(error));
+  }
   if (peer === undefined) return false;
   const may = peer.uid === 0 || peer.uid === uid || (groupId !== undefined && peer.groups.includes(groupId));
   if (!may) log.warn('admin peer refused', { uid: peer.uid });

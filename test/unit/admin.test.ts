@@ -13,7 +13,7 @@ import { createAdminServer } from '../../agent/admin.js';
 import { createAdminClient } from '../../agent/admin/client.js';
 import type { AdminSources, CertificateState } from '../../agent/admin/status.js';
 import type { ErrorKind } from '../../agent/runtime/errors.js';
-import { kindOf } from '../../agent/runtime/errors.js';
+import { SignetError, kindOf } from '../../agent/runtime/errors.js';
 import type { ReadinessState } from '../../agent/runtime/lifecycle.js';
 import type { LogLevel } from '../../agent/runtime/log.js';
 import { reasons } from '../../agent/runtime/reasons.js';
@@ -54,7 +54,7 @@ function createView() {
 
 async function start(
   t: Test,
-  { peer = { uid: 0, groups: [] } as AdminPeer | 'gone', uid = 1000, groupId = undefined as number | undefined } = {},
+  { peer = { uid: 0, groups: [] } as AdminPeer | 'gone' | Error, uid = 1000, groupId = undefined as number | undefined } = {},
 ) {
   const path = join(createDirectory(t), 'admin.sock');
   const clock = createFakeClock({ startAt: at('2026-01-01T00:00:00Z') });
@@ -68,7 +68,10 @@ async function start(
       await once(signal, 'abort');
       listener.close();
     },
-    peerOf: () => (peer === 'gone' ? undefined : peer),
+    peerOf: () => {
+      if (peer instanceof Error) throw peer;
+      return peer === 'gone' ? undefined : peer;
+    },
     uid,
     ...(groupId === undefined ? {} : { groupId }),
     clock,
@@ -221,6 +224,12 @@ t.test('only root, our uid and the group are answered', async (t) => {
       t.equal(log.lines.filter(({ level }) => level === 'warn').length, peer === 'gone' ? 0 : 2);
     });
   }
+});
+
+t.test('a peer that the kernel cannot tell is refused, and nothing else happens', async (t) => {
+  const { client, log } = await start(t, { peer: new SignetError('internal', 'getsockopt SO_PEERGROUPS failed', { fields: { errno: 92 } }) });
+  t.equal(await failureOf(client.status(never)), 'denied');
+  t.match(log.lines, [{ level: 'warn', message: 'admin peer cannot be told and is refused', fields: { errno: 92 } }]);
 });
 
 t.test('what is not a request of ours is refused and costs nothing', async (t) => {
