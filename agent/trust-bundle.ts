@@ -61,7 +61,7 @@ export function createFileRootSource({ path, clock, log, metrics }: FileRootSour
       if (!(error instanceof SignetError)) throw error;
       reason.set({ code: error === content ? 'bundle-missing' : 'bundle-invalid', detail: `${path}: ${error.message}` });
       metrics.reloads.inc({ file: 'roots', result: error.kind });
-      log.warn('cannot use a file of roots, keeping the last good ones', { path, ...error.fields, ...errorFields(error) });
+      log.warn('cannot use a file of roots, keeping the last good ones', { path, ...errorFields(error) });
     }
   };
   return { name: path, roots, reason, run: (signal) => followFile({ path, clock, log, maxBytes: maxFileBytes }, onContent).run(signal) };

@@ -3,7 +3,7 @@
 // replaced stay published until no leaf signed under them can live.
 
 import type { Metrics } from '../metrics.js';
-import { SignetError, kindOf } from '../runtime/errors.js';
+import { kindOf } from '../runtime/errors.js';
 import type { FileContent } from '../runtime/followed-file.js';
 import { followFile } from '../runtime/followed-file.js';
 import type { Logger } from '../runtime/log.js';
@@ -63,8 +63,7 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
       return true;
     } catch (error) {
       if (told) return false;
-      const fields = error instanceof SignetError ? error.fields : {};
-      log.warn('issuer files have a fault, the issuer from before stays in use', { ...fields, ...errorFields(error) });
+      log.warn('issuer files have a fault, the issuer from before stays in use', errorFields(error));
       metrics.reloads.inc({ file: 'issuer', result: kindOf(error) });
       return false;
     }

@@ -65,7 +65,7 @@ export interface IssuerFiles {
   readonly privateKey: string;
   /** Certificates between the issuer and its root. */
   readonly chain?: string;
-  /** Roots that the chain may end in; default: the last certificate of the chain. */
+  /** Roots that the chain may end in. Default: the last self-signed certificate of the other files. */
   readonly roots?: string;
 }
 

@@ -44,7 +44,7 @@ export function createFileSource(options: FileSourceOptions): PodSource {
       metrics.podSourceUp.set({ source }, 0);
       metrics.podSourceErrors.inc({ source });
       metrics.reloads.inc({ file: 'pods', result: error.kind });
-      log.warn('cannot use the pods file, keeping the last good view', { path, ...error.fields, ...errorFields(error) });
+      log.warn('cannot use the pods file, keeping the last good view', { path, ...errorFields(error) });
     }
   };
   return { name: source, view, run: (signal) => followFile({ path, clock, log }, onContent).run(signal) };
