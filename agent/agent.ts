@@ -100,7 +100,8 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
 
   const readiness = createReadiness();
   readiness.follow('pods', index.reason, 'needed');
-  readiness.follow('roots', roots.reason, 'needed');
+  // Without the roots that are expired the bundle is complete.
+  readiness.follow('roots', roots.reason, ({ code }) => (code === 'root-expired' ? 'noted' : 'needed'));
   readiness.follow('configuration', settings.reason, 'noted');
   const beforeScrape = (): void => {
     metrics.ready.set(readiness.state.value.ready ? 1 : 0);
@@ -230,12 +231,12 @@ async function openSockets(native: Native, onSds: OnConnection, { config, clock,
     return other.trustDomain === config.trustDomain && other.node === config.node;
   };
   const takeover = config.sds.socket.takeover ? { takeover: { native, isSameAgent } } : {};
-  const open = (name: 'sds' | 'admin', path: string, mode: number, group: string | undefined, onConnection: OnConnection): Promise<Listener> => {
+  const open = async (name: 'sds' | 'admin', path: string, mode: number, group: string | undefined, onConnection: OnConnection): Promise<Listener> => {
     const shared = { pauseOnConnect: name === 'sds', log };
     // One socket without a name is the SDS socket.
     const given = passed.fds.find((each) => each.name === name || (name === 'sds' && passed.fds.length === 1));
-    if (given !== undefined) return listenFd(given.fd, shared, onConnection);
-    return listenUnix({ path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock }, onConnection);
+    if (given !== undefined) return await listenFd(given.fd, shared, onConnection);
+    return await listenUnix({ path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock }, onConnection);
   };
   let onAdmin: OnConnection = (socket) => socket.destroy();
   const { socket } = config.sds;

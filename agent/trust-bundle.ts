@@ -79,6 +79,9 @@ export function createWatchedRootSource(name: string, roots: Watched<readonly Ce
 
 const maxFileBytes = 1024 * 1024;
 
+/** The wall clock is looked at this often: a root may be expired by a clock that is set right later. */
+const lookEveryMs = 30_000;
+
 function readRoots(content: Buffer, path: string): readonly Certificate[] {
   const certificates = readCertificates(content, { source: path });
   if (certificates.length === 0) throw new SignetError('invalid', 'no certificate in the file');
@@ -122,19 +125,24 @@ export function createTrustBundle({ sources, clock, log, metrics }: TrustBundleO
 
     for (const { fingerprint } of expired) if (!warned.has(fingerprint)) log.warn('a root is expired and left out', { fingerprint });
     warned = new Set(expired.map(({ fingerprint }) => fingerprint));
-    const [lapsed] = expired;
     const atSource = sources.find((source) => source.reason.value !== undefined)?.reason.value;
-    reason.set(atSource ?? (lapsed === undefined ? undefined : { code: 'root-expired', detail: `sha-256 ${lapsed.fingerprint}` }));
+    reason.set(atSource ?? reasonOfExpiry(expired));
 
     alarm.cancel();
     const nextExpiry = Math.min(...valid.map(({ notAfter }) => notAfter));
-    if (nextExpiry !== Infinity) alarm = clock.alarm(nextExpiry - now, update);
+    if (known.length > 0) alarm = clock.alarm(Math.min(nextExpiry - now, lookEveryMs), update);
+  };
+
+  const reasonOfExpiry = ([lapsed]: readonly Certificate[]): Reason | undefined => {
+    if (lapsed === undefined) return undefined;
+    if (bundle.value === undefined) return { code: 'bundle-missing', detail: 'every root is expired' };
+    return { code: 'root-expired', detail: `sha-256 ${lapsed.fingerprint}` };
   };
 
   const publish = (roots: readonly Certificate[]): void => {
-    const next = createBundle(roots);
     const before = bundle.value;
-    if (next.version === before?.version) return;
+    if (isSameList(roots, before?.roots)) return;
+    const next = createBundle(roots);
     bundle.set(next);
     metrics.roots.set(roots.length);
     metrics.rootChanges.inc();

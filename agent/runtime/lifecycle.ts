@@ -17,25 +17,32 @@ export interface ReadinessState {
   readonly reasons: ReadonlyMap<string, Reason>;
 }
 
+/** Whether a reason keeps the process from becoming ready, or is only shown. */
+export type Weight = 'needed' | 'noted';
+
 export interface Readiness {
   readonly state: Watched<ReadinessState>;
   /**
-   * Shows the reason under `name` as long as there is one. A `needed` one also keeps the process from becoming ready; all
-   * of those are followed before anything runs.
+   * Shows the reason under `name` as long as there is one. What may be `needed` is followed before anything runs. The
+   * weight may depend on the reason: of one name some may be degradations.
    */
-  follow(name: string, reason: Watched<Reason | undefined>, weight: 'needed' | 'noted'): void;
+  follow(name: string, reason: Watched<Reason | undefined>, weight: Weight | ((reason: Reason) => Weight)): void;
   /** For good: not ready any more. */
   drain(): void;
 }
 
 export function createReadiness(): Readiness {
   const shown = new Map<string, Reason>();
-  const needed = new Set<string>();
+  const weights = new Map<string, Weight | ((reason: Reason) => Weight)>();
   const state = new WatchedValue<ReadinessState>({ ready: false, reasons: new Map() });
   let latched = false;
   let draining = false;
+  const isNeeded = ([name, reason]: readonly [string, Reason]): boolean => {
+    const weight = weights.get(name);
+    return (typeof weight === 'function' ? weight(reason) : weight) === 'needed';
+  };
   const publish = (): void => {
-    if (![...shown.keys()].some((name) => needed.has(name))) latched = true;
+    if (![...shown].some(isNeeded)) latched = true;
     const reasons = new Map(shown);
     if (draining) reasons.set('process', { code: 'draining', detail: '' });
     state.set({ ready: latched && !draining, reasons });
@@ -43,7 +50,7 @@ export function createReadiness(): Readiness {
   return {
     state,
     follow(name, reason, weight) {
-      if (weight === 'needed') needed.add(name);
+      weights.set(name, weight);
       reason.subscribe((next) => {
         const before = shown.get(name);
         if (before?.code === next?.code && before?.detail === next?.detail) return;

@@ -105,6 +105,27 @@ t.test('a second agent is refused, unless it may take over', async (t) => {
   t.ok(await serialOf(second, idOf('checkout')), 'the end of the first does not take the socket of the second');
 });
 
+t.test('a start that fails at the control socket leaves no SDS socket behind', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const settings = { 'admin.group': 'no-such-group' };
+  await t.rejects(startTestAgent({ pods: podsOf('cart'), directory, settings }), { kind: 'invalid', message: /no such group/ });
+  t.notOk(existsSync(join(directory, `signet-${process.getuid?.()}`, 'sds/sds.sock')));
+});
+
+t.test('an expired root in the bundle file is told and keeps nobody from becoming ready', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const day = 86_400_000;
+  const bundle = join(directory, 'bundle.pem');
+  const root = createRoot({ notBefore: Date.now() - day, notAfter: Date.now() + day });
+  writeFileSync(bundle, pemOf(root, createRoot({ notBefore: Date.now() - 2 * day, notAfter: Date.now() - day })));
+  const running = await startTestAgent({ pods: podsOf('cart'), settings: { 'trustBundle.sources': [{ kind: 'file', path: bundle }] } });
+  t.teardown(() => running.stop());
+  const status = await statusWhere(running, ({ ready }) => ready);
+  t.same(status.reasons.map(({ gate, code }) => [gate, code]), [['roots', 'root-expired']]);
+});
+
 t.test('a taken HTTP port stops nothing and is told', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');

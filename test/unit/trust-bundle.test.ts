@@ -207,3 +207,18 @@ t.test('an expired root is left out when its time comes, but never the last one'
   t.match(scene.owner.reason.value, { code: 'root-expired' });
   t.equal(scene.log.lines.filter(({ level }) => level === 'warn').length, 3, 'one warning for each');
 });
+
+t.test('roots that a wrong clock makes expired come back when it is set right', async (t) => {
+  const [one, two] = [createRoot({ notAfter: testTime + dayMs }), createRoot({ notAfter: testTime + 2 * dayMs })];
+  const source = watchedRoots();
+  const scene = createScene(t, () => sourcesOf(source.roots));
+  scene.clock.step(3 * dayMs);
+  source.set(one, two);
+  await settle();
+  t.equal(scene.owner.bundle.value, undefined);
+  t.same(scene.owner.reason.value, { code: 'bundle-missing', detail: 'every root is expired' });
+  scene.clock.step(-3 * dayMs);
+  await scene.clock.advance(30_000);
+  t.same(scene.roots(), fingerprints(one, two));
+  t.equal(scene.owner.reason.value, undefined);
+});

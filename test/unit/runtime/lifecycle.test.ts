@@ -40,6 +40,17 @@ t.test('readiness: ready when no needed reason is left, latched until the drain'
   t.same(await state(), [false, ['process:draining']], 'draining is for good');
 });
 
+t.test('readiness: of one name some reasons are needed and others only noted', async (t) => {
+  const readiness = createReadiness();
+  const roots = new WatchedValue<Reason | undefined>(bundleMissing);
+  readiness.follow('roots', roots, ({ code }) => (code === 'root-expired' ? 'noted' : 'needed'));
+  t.equal(readiness.state.value.ready, false);
+  roots.set({ code: 'root-expired', detail: 'sha-256 0a' });
+  await settle();
+  t.equal(readiness.state.value.ready, true);
+  t.equal(readiness.state.value.reasons.get('roots')?.code, 'root-expired', 'and is shown');
+});
+
 t.test('readiness: only changes are told', async (t) => {
   const readiness = createReadiness();
   const pods = new WatchedValue<Reason | undefined>(unread);
