@@ -6,6 +6,7 @@ import type { Fields } from '../runtime/errors.js';
 import { kindOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
+import type { Reason } from '../runtime/reasons.js';
 import type { ClientInfo } from './client-info.js';
 import { formatUserAgent, refusesP384 } from './client-info.js';
 import type { Peer } from './grant.js';
@@ -41,7 +42,9 @@ export class StreamLog {
   /** A certificate with its key goes out. `first`: for the first time under this name on this stream. */
   handedOut(name: string, certificate: CertificateFields, first: boolean): void {
     if (certificate.p384 && this.client !== undefined && refusesP384(this.client)) {
-      this.#warnOnce('a certificate with a p-384 key goes to an envoy that accepts p-256 only', { userAgent: formatUserAgent(this.client) });
+      this.#warnOnce('a certificate with a p-384 key goes to an envoy that accepts p-256 only', {
+        userAgent: formatUserAgent(this.client),
+      });
     }
     if (!first) return;
     this.#context.metrics.grants.inc();
@@ -57,17 +60,17 @@ export class StreamLog {
 
   /** What names turned out to mean: those that mean nothing, or are not for this peer, are told. */
   resolved(targets: Iterable<readonly [string, Target]>): void {
-    const unknown: string[] = [];
-    const denied: string[] = [];
+    const unknown: Unmet[] = [];
+    const denied: Unmet[] = [];
     for (const [name, target] of targets) {
-      if (target.kind === 'unknown') unknown.push(name);
-      if (target.kind === 'denied') denied.push(name);
+      if (target.kind === 'unknown') unknown.push({ name, reason: target.reason });
+      if (target.kind === 'denied') denied.push({ name, reason: target.reason });
     }
     if (unknown.length > 0) {
       this.#context.metrics.sdsNamesUnknown.inc(unknown.length);
-      this.#warnOnce('client asked for a name that is none of ours', { names: shorten(unknown) });
+      this.#warnOnce('client asked for a name that is none of ours', unmetFields(unknown));
     }
-    if (denied.length > 0) this.#line('info', 'identity refused', { audit: true, names: shorten(denied), refused: denied.length });
+    if (denied.length > 0) this.#line('info', 'identity refused', { audit: true, refused: denied.length, ...unmetFields(denied) });
   }
 
   /** The stream ends by an error. A denial has its audit line already. */
@@ -95,6 +98,16 @@ export class StreamLog {
       ...this.#peer.fields,
     });
   }
+}
+
+/** A name that gets nothing, and why. */
+interface Unmet {
+  readonly name: string;
+  readonly reason: Reason;
+}
+
+function unmetFields(unmet: readonly Unmet[]): Fields {
+  return { names: shorten(unmet.map(({ name }) => name)), reasons: [...new Set(unmet.map(({ reason }) => reason.code))] };
 }
 
 function shorten(names: readonly string[]): string[] {

@@ -49,7 +49,7 @@ void t.test('A01: of an allowed and a denied name the allowed one is served, and
   t.same(response.removedResources, [b]);
   const lines = scene.log.lines.filter((line) => line.message === 'identity refused');
   t.equal(lines.length, 2);
-  t.match(lines[0]?.fields, { audit: true, names: [b], owner: 'pod-a' });
+  t.match(lines[0]?.fields, { audit: true, names: [b], reasons: ['peer-denied'], owner: 'pod-a' });
 });
 
 void t.test('A02: when a grant ends, pushes stop, delta is told, and the stream ends with PERMISSION_DENIED', async (t) => {

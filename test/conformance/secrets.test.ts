@@ -154,6 +154,7 @@ void t.test('O07: names that are none of ours are absent, counted, and warned of
   const warnings = log.lines.filter((line) => line.level === 'warn');
   t.equal(warnings.length, 2);
   t.ok(warnings.every((line) => !line.message.includes('jndi')));
+  t.same(warnings[0]?.fields['reasons'], ['name-invalid', 'trust-domain-foreign']);
   t.equal(secrets.subscribers(), 1, 'nothing is watched for them');
 });
 
