@@ -14,6 +14,7 @@ import { ServerCredentials } from '@grpc/grpc-js';
 import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
+import { createTokenBucket } from './token-bucket.js';
 
 export interface Http2Limits {
   /** Bytes of the header list of one call, counted as RFC 9113 §6.5.2 does. Default 16 KiB. */
@@ -118,17 +119,17 @@ function guardSession(session: Http2Session, { limits, clock, metrics }: GuardOp
   session.once('remoteSettings', () => halfOpen.cancel());
   session.once('close', () => halfOpen.cancel());
 
-  const settings = createBucket(clock, limits.controlFrames, limits.controlFrames);
+  const settings = createTokenBucket(clock, limits.controlFrames, limits.controlFrames);
   session.on('remoteSettings', () => {
     if (!settings.take()) refuse('http2-settings');
   });
-  const pings = createBucket(clock, limits.controlFrames, limits.controlFrames);
+  const pings = createTokenBucket(clock, limits.controlFrames, limits.controlFrames);
   session.on('ping', () => {
     if (!pings.take()) refuse('http2-ping');
   });
 
   // A proxy that drops a thousand names at once is no attacker: its other streams stay, only new ones go to a new connection.
-  const resets = createBucket(clock, Math.min(limits.controlFrames, resetBurst), resetsPerSecond);
+  const resets = createTokenBucket(clock, Math.min(limits.controlFrames, resetBurst), resetsPerSecond);
   session.on('stream', (stream) => {
     stream.once('close', () => {
       if (stream.rstCode === constants.NGHTTP2_NO_ERROR || session.closed || resets.take()) return;
@@ -152,25 +153,6 @@ function limitOf(error: NodeJS.ErrnoException): Http2Limit | undefined {
   if (error.errno === NGHTTP2_ERR_FLOODED) return 'http2-unread-acks';
   if (error.errno === NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) return 'http2-continuation';
   return undefined;
-}
-
-interface Bucket {
-  take(): boolean;
-}
-
-function createBucket(clock: Clock, burst: number, perSecond: number): Bucket {
-  let tokens = burst;
-  let filledAt = clock.monotonic();
-  return {
-    take() {
-      const now = clock.monotonic();
-      tokens = Math.min(burst, tokens + ((now - filledAt) / 1000) * perSecond);
-      filledAt = now;
-      if (tokens < 1) return false;
-      tokens -= 1;
-      return true;
-    },
-  };
 }
 
 function ignore(): void {

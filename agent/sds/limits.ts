@@ -4,6 +4,8 @@
 import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
+import type { TokenBucket } from './token-bucket.js';
+import { createTokenBucket } from './token-bucket.js';
 
 export interface SdsLimits {
   /** Open streams in all. Default 60000. */
@@ -49,20 +51,13 @@ const lineBurst = 20;
 /** Owners without streams are looked through when this many are known, and forgotten once they may do everything again. */
 const ownersKept = 1024;
 
-interface Bucket {
-  tokens: number;
-  readonly burst: number;
-  readonly perSecond: number;
-  filledAt: number;
-}
-
 /** What one owner uses. */
 export interface Account {
   readonly owner: string;
   streams: number;
   names: number;
-  readonly opens: Bucket;
-  readonly lines: Bucket;
+  readonly opens: TokenBucket;
+  readonly lines: TokenBucket;
   /** Lines not written since the last one that was. */
   suppressed: number;
 }
@@ -86,18 +81,8 @@ export function createAdmission(limits: SdsLimits, clock: Clock, metrics: Metric
   const accounts = new Map<string, Account>();
   let streams = 0;
 
-  const bucket = (burst: number, perSecond: number): Bucket => ({ tokens: burst, burst, perSecond, filledAt: clock.monotonic() });
-  const take = (from: Bucket): boolean => {
-    fill(from, clock.monotonic());
-    if (from.tokens < 1) return false;
-    from.tokens -= 1;
-    return true;
-  };
   const forgetIdle = (): void => {
-    for (const [owner, account] of accounts) {
-      fill(account.opens, clock.monotonic());
-      if (account.streams === 0 && account.opens.tokens >= account.opens.burst) accounts.delete(owner);
-    }
+    for (const [owner, account] of accounts) if (account.streams === 0 && account.opens.isFull) accounts.delete(owner);
   };
   const accountOf = (owner: string): Account => {
     const known = accounts.get(owner);
@@ -107,8 +92,8 @@ export function createAdmission(limits: SdsLimits, clock: Clock, metrics: Metric
       owner,
       streams: 0,
       names: 0,
-      opens: bucket(limits.openBurst, limits.openRate),
-      lines: bucket(lineBurst, 1),
+      opens: createTokenBucket(clock, limits.openBurst, limits.openRate),
+      lines: createTokenBucket(clock, lineBurst, 1),
       suppressed: 0,
     };
     accounts.set(owner, account);
@@ -123,7 +108,7 @@ export function createAdmission(limits: SdsLimits, clock: Clock, metrics: Metric
     refuse,
     account: accountOf,
     open(account) {
-      if (!take(account.opens)) throw refuse('opens-per-owner');
+      if (!account.opens.take()) throw refuse('opens-per-owner');
       if (account.streams >= limits.streamsPerOwner) throw refuse('streams-per-owner');
       if (streams >= limits.streams) throw refuse('streams');
       streams += 1;
@@ -141,14 +126,9 @@ export function createAdmission(limits: SdsLimits, clock: Clock, metrics: Metric
       account.names -= count;
     },
     mayLog(account) {
-      if (take(account.lines)) return true;
+      if (account.lines.take()) return true;
       account.suppressed += 1;
       return false;
     },
   };
-}
-
-function fill(bucket: Bucket, now: number): void {
-  bucket.tokens = Math.min(bucket.burst, bucket.tokens + ((now - bucket.filledAt) / 1000) * bucket.perSecond);
-  bucket.filledAt = now;
 }
