@@ -29,7 +29,7 @@ export function createBuiltIn(options: BuiltInOptions): CaClient {
     name: 'built-in',
     subject: 'none',
     roots,
-    async request({ id, csr, lifetimeMs }, signal) {
+    async request({ id, csr, lifetimeMs }, accept, signal) {
       if (signal.aborted) throw new SignetError('cancelled', 'certificate request was cancelled');
       const issuer = current.value;
       const now = clock.now();
@@ -51,7 +51,8 @@ export function createBuiltIn(options: BuiltInOptions): CaClient {
         notBefore: now - Math.min(maxBackdateMs, lifetimeMs / 10),
         notAfter: Math.min(now + lifetimeMs, issuer.notAfter),
       });
-      return [leaf, ...issuer.chain.map((each) => each.der)].map((each) => Buffer.from(formatPem('CERTIFICATE', each)));
+      const elements = [leaf, ...issuer.chain.map((each) => each.der)].map((each) => Buffer.from(formatPem('CERTIFICATE', each)));
+      return accept({ elements, roots: roots.value, upstream: 'built-in' });
     },
   };
 }

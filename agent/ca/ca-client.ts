@@ -1,5 +1,5 @@
 // What an upstream CA is to the certificate cache, and the one list of checks that every answer of every CA must pass.
-// The cache calls `request`, then `acceptAnswer`; a client never judges answers itself.
+// The cache calls `request` with `acceptAnswer`; a client never judges answers itself.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { SpiffeId } from '../identity/spiffe-id.js';
@@ -23,15 +23,30 @@ export interface CaRequest {
   readonly lifetimeMs: number;
 }
 
+/** An answer as received. */
+export interface CaAnswer {
+  /** PEM. */
+  readonly elements: readonly Buffer[];
+  /** What the upstream that gave it may chain to; empty: none known yet. */
+  readonly roots: readonly Certificate[];
+  /** The upstream that gave it, for logs and metrics. */
+  readonly upstream: string;
+}
+
 export interface CaClient {
-  /** The kind, for logs. */
+  /** The upstream, for logs and metrics. */
   readonly name: string;
+  /** Where it is; undefined when it is no address. */
+  readonly endpoint?: string;
   /** The subject this CA wants to see in a CSR. */
   readonly subject: SubjectProfile;
-  /** What answers of this upstream may chain to; empty: none known yet. */
+  /** What answers may chain to; empty: none known yet. A change may mend what was refused before. */
   readonly roots: Watched<readonly Certificate[]>;
-  /** The PEM elements of the answer as received. Errors are SignetErrors; deadlines and retries are the caller's. */
-  request(request: CaRequest, signal: AbortSignal): Promise<readonly Buffer[]>;
+  /**
+   * Asks for a certificate and resolves with what `accept` makes of the answer. An answer that it throws at is a failure of
+   * whoever gave it, like any other. Errors are SignetErrors; the deadline of the whole and retries are the caller's.
+   */
+  request<T>(request: CaRequest, accept: (answer: CaAnswer) => T, signal: AbortSignal): Promise<T>;
 }
 
 export interface AnswerLimits {

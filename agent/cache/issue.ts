@@ -2,7 +2,7 @@
 // Used by the cache alone. Promises: no key outlives its attempt except in the SVID; a call that ignores its abort is left
 // behind, and there are never more than a bounded number of those.
 
-import type { CaClient, CaRequest } from '../ca/ca-client.js';
+import type { CaAnswer, CaClient, CaRequest } from '../ca/ca-client.js';
 import { acceptAnswer } from '../ca/ca-client.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Metrics } from '../metrics.js';
@@ -34,16 +34,19 @@ export function createIssue(options: IssueOptions): Issue {
   const call = createBoundedCall(options);
   metrics.requestedLifetime.set(lifetimeMs / 1_000);
 
-  const accept = (answer: readonly Buffer[], id: SpiffeId, key: PrivateKey): Svid => {
-    const roots = ca.roots.value;
+  const accept = ({ elements, roots, upstream }: CaAnswer, id: SpiffeId, key: PrivateKey): Svid => {
     if (roots.length === 0) {
-      throw new SignetError('unavailable', 'no root is known that the answer may chain to', { reason: 'bundle-missing' });
+      throw new SignetError('unavailable', 'no root is known that the answer may chain to', {
+        reason: 'bundle-missing',
+        fields: { upstream },
+      });
     }
     try {
-      return acceptAnswer(answer, { id, key, roots, now: clock.now() });
-    } catch (error) {
-      metrics.answersRefused.inc({ reason: reasonOf(error) ?? 'pem-invalid' });
-      throw error;
+      return acceptAnswer(elements, { id, key, roots, now: clock.now() });
+    } catch (cause) {
+      const reason = reasonOf(cause) ?? 'pem-invalid';
+      metrics.answersRefused.inc({ upstream, reason });
+      throw new SignetError(kindOf(cause), 'check the answer', { cause, reason, fields: { upstream } });
     }
   };
 
@@ -51,7 +54,7 @@ export function createIssue(options: IssueOptions): Issue {
     const key = await generateKey(options.keyType);
     try {
       const csr = await createCsr(key, id, ca.subject);
-      const svid = accept(await call({ id, csr, lifetimeMs }, signal), id, key);
+      const svid = await call({ id, csr, lifetimeMs }, (answer) => accept(answer, id, key), signal);
       metrics.issues.inc({ result: 'ok' });
       metrics.issuedLifetime.set((svid.notAfter - svid.receivedAt) / 1_000);
       metrics.clockDifference.set(Math.max(0, svid.notBefore - svid.receivedAt) / 1_000);
@@ -69,7 +72,7 @@ export function createIssue(options: IssueOptions): Issue {
 function createBoundedCall({ ca, clock, metrics, deadlineMs, maxAbandoned }: IssueOptions) {
   const underWay = new Set<AbortSignal>();
   const abandoned = (): number => [...underWay].filter((signal) => signal.aborted).length;
-  return async (request: CaRequest, signal: AbortSignal): Promise<readonly Buffer[]> => {
+  return async (request: CaRequest, accept: (answer: CaAnswer) => Svid, signal: AbortSignal): Promise<Svid> => {
     if (abandoned() >= maxAbandoned) {
       throw new SignetError('exhausted', 'too many calls to the ca did not end at their deadline', { reason: 'ca-deadline' });
     }
@@ -78,7 +81,7 @@ function createBoundedCall({ ca, clock, metrics, deadlineMs, maxAbandoned }: Iss
       return await withDeadline(clock, deadlineMs, 'the call to the ca', signal, async (inner) => {
         underWay.add(inner);
         try {
-          return await ca.request(request, inner);
+          return await ca.request(request, (answer) => (inner.aborted ? tooLate() : accept(answer)), inner);
         } finally {
           underWay.delete(inner);
         }
@@ -87,4 +90,9 @@ function createBoundedCall({ ca, clock, metrics, deadlineMs, maxAbandoned }: Iss
       metrics.issueSeconds.observe((clock.monotonic() - startedAt) / 1_000);
     }
   };
+}
+
+/** Nobody waits for this SVID any more, and its key is wiped. */
+function tooLate(): never {
+  throw new SignetError('cancelled', 'the answer of the ca came too late');
 }

@@ -2,7 +2,7 @@
 
 import type { Metrics } from '../metrics.js';
 import type { ErrorKind, Fields } from '../runtime/errors.js';
-import { describeError, fieldsOf, kindOf, reasonOf } from '../runtime/errors.js';
+import { explainError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { redact } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
@@ -30,9 +30,7 @@ const maxDetail = 500;
 
 /** Why an attempt failed, with the values that were compared. */
 export function toReason(error: unknown): Reason {
-  const compared = Object.entries(fieldsOf(error)).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
-  const text = [describeError(error), ...compared].join(', ');
-  return { code: reasonOf(error) ?? reasonsByKind[kindOf(error)], detail: redact(text).slice(0, maxDetail) };
+  return { code: reasonOf(error) ?? reasonsByKind[kindOf(error)], detail: redact(explainError(error)).slice(0, maxDetail) };
 }
 
 /** One line for a change of state; `after` undefined: the identity is gone. */

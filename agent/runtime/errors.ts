@@ -63,6 +63,12 @@ export function describeError(error: unknown): string {
   return [...causes(error)].map(textOf).join(': ');
 }
 
+/** The cause chain with the values that were compared, for people who ask why. */
+export function explainError(error: unknown): string {
+  const compared = Object.entries(fieldsOf(error)).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  return [describeError(error), ...compared].join(', ');
+}
+
 // A refused connection to a name with several addresses is an AggregateError without a message: its parts say what happened.
 function textOf(link: unknown): string {
   if (link instanceof AggregateError && link.message === '') return link.errors.slice(0, 8).map(textOf).join(', ');

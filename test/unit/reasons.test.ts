@@ -18,6 +18,7 @@ import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createFileSource } from '../../agent/pods/file-source.js';
 import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { openIssuer } from '../../agent/x509/self-signed.js';
+import { caScenes } from '../fixtures/ca-reasons.js';
 import { createRoot, createTestKey, keyPem, pemOf, testTime } from '../fixtures/pki.js';
 import type { Scene } from '../fixtures/reasons.js';
 import * as given from '../fixtures/reasons.js';
@@ -49,6 +50,7 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   'ca-deadline': attempt(({ ca }) => (ca.outcome = () => 'hang')),
   'ca-denied': fails(new SignetError('denied', 'not for this node')),
   'ca-refused-request': fails(new SignetError('invalid', 'lifetime over the maximum')),
+  ...caScenes,
   // Answers of a CA
   'answer-empty': answer(() => []),
   'answer-too-large': answer((leaf) => [leaf(), Buffer.alloc(5 * 1024 * 1024)]),

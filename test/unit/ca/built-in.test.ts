@@ -17,6 +17,7 @@ import { createIntermediate, createRoot, createTestKey, dayMs, hourMs, pemOf, te
 
 const id = createSpiffeId('example.org', 'shop', 'cart');
 const signal = new AbortController().signal;
+const ignore = (): void => {};
 
 function issuerOf(...path: readonly TestCertificate[]): Issuer {
   const key = path[0]?.key;
@@ -41,8 +42,9 @@ function createScene(first: Issuer): Scene {
     ca,
     async issue(lifetimeMs, keyType = 'ec-p256') {
       const key = await generateKey(keyType);
-      const elements = await ca.request({ id, csr: await createCsr(key, id, ca.subject), lifetimeMs }, signal);
-      return acceptAnswer(elements, { id, key, roots: issuer.value.roots, now: clock.now() });
+      const request = { id, csr: await createCsr(key, id, ca.subject), lifetimeMs };
+      const { roots } = issuer.value;
+      return await ca.request(request, ({ elements }) => acceptAnswer(elements, { id, key, roots, now: clock.now() }), signal);
     },
   };
 }
@@ -109,20 +111,20 @@ t.test('the issuer that is current signs', async (t) => {
 t.test('only the name that is asked for, by a sound request', async (t) => {
   const { ca } = createScene(issuerOf(createRoot()));
   const csr = await createCsr(await generateKey('ec-p256'), createSpiffeId('example.org', 'a', 'b'), 'none');
-  await t.rejects(ca.request({ id, csr, lifetimeMs: dayMs }, signal), {
+  await t.rejects(ca.request({ id, csr, lifetimeMs: dayMs }, ignore, signal), {
     name: 'SignetError',
     kind: 'invalid',
     reason: 'ca-refused-request',
   });
-  await t.rejects(ca.request({ id, csr: Buffer.from('x'), lifetimeMs: dayMs }, signal), {
+  await t.rejects(ca.request({ id, csr: Buffer.from('x'), lifetimeMs: dayMs }, ignore, signal), {
     name: 'SignetError',
     reason: 'ca-refused-request',
   });
-  await t.rejects(ca.request({ id, csr, lifetimeMs: dayMs }, AbortSignal.abort()), { name: 'SignetError', kind: 'cancelled' });
+  await t.rejects(ca.request({ id, csr, lifetimeMs: dayMs }, ignore, AbortSignal.abort()), { name: 'SignetError', kind: 'cancelled' });
 });
 
 t.test('a damaged request gains nothing', async (t) => {
   const { ca } = createScene(issuerOf(createRoot()));
   const root = pemOf(createRoot());
-  await t.rejects(ca.request({ id, csr: root, lifetimeMs: dayMs }, signal), { name: 'SignetError', reason: 'ca-refused-request' });
+  await t.rejects(ca.request({ id, csr: root, lifetimeMs: dayMs }, ignore, signal), { name: 'SignetError', reason: 'ca-refused-request' });
 });

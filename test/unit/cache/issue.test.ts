@@ -76,8 +76,8 @@ t.test('results are counted by kind, refused answers by reason', async (t) => {
     ['ok', 'unavailable', 'invalid', 'cancelled'].map(async (result) => await read('signet_svid_requests_total', { result })),
   );
   t.same(results, [1, 2, 1, 1]);
-  t.equal(await read('signet_ca_answers_refused_total', { reason: 'trust-anchor-unknown' }), 1);
-  t.equal(await read('signet_ca_answers_refused_total', { reason: 'bundle-missing' }), undefined);
+  t.equal(await read('signet_ca_answers_refused_total', { upstream: 'fake', reason: 'trust-anchor-unknown' }), 1);
+  t.equal(await read('signet_ca_answers_refused_total', { upstream: 'fake', reason: 'bundle-missing' }), undefined);
   t.equal(await read('signet_svid_request_seconds_count'), 5);
   t.equal(clock.alarms, 0);
 });

@@ -59,7 +59,10 @@ for (const [name, [reason, bad]] of Object.entries(answers)) {
     const { ca, cache, clock, log, metrics, svid, want, state, settled } = createCacheScene(t);
     ca.roots.set([root.certificate]);
     let isBad = false;
-    ca.request = (request) => Promise.resolve(isBad ? bad(request, clock.now()) : [leafFor(request, clock.now())]);
+    ca.request = async (request, accept) => {
+      const elements = isBad ? bad(request, clock.now()) : [leafFor(request, clock.now())];
+      return accept({ elements, roots: ca.roots.value, upstream: 'fake' });
+    };
     await want('a');
     const old = svid('a');
     const seen: string[] = [];
@@ -71,11 +74,11 @@ for (const [name, [reason, bad]] of Object.entries(answers)) {
     t.match(state('a'), { status: 'retained', reason: { code: reason } });
     t.equal(svid('a'), old);
     t.match(old.privateKeyPem().toString(), /BEGIN PRIVATE KEY/, 'its key is still there');
-    t.equal(await metrics.read('signet_ca_answers_refused_total', { reason }), 1);
+    t.equal(await metrics.read('signet_ca_answers_refused_total', { upstream: 'fake', reason }), 1);
     t.match(log.lines.at(-1), { level: 'warn', message: 'renewal failed, certificate retained', fields: { reason } });
     const lines = log.lines.length;
     await clock.advance(10 * 60_000);
-    t.ok(((await metrics.read('signet_ca_answers_refused_total', { reason })) ?? 0) > 1, 'it is tried again');
+    t.ok(((await metrics.read('signet_ca_answers_refused_total', { upstream: 'fake', reason })) ?? 0) > 1, 'it is tried again');
     t.equal(log.lines.length, lines, 'and told once');
     t.equal(svid('a'), old);
 

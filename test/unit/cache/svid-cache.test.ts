@@ -200,7 +200,7 @@ t.test('the clock of the CA is 4 h ahead: not taken, retried, the reason says wh
   const { detail } = log.lines[0]?.fields ?? {};
   for (const time of ['now 2026-01-01T00:00:00.000Z', 'notBefore 2026-01-01T04:00:00.000Z', 'notAfter 2026-01-02T04:00:00.000Z'])
     t.match(detail, time);
-  t.equal(await metrics.read('signet_ca_answers_refused_total', { reason: 'certificate-not-yet-valid' }), callsFor('a'));
+  t.equal(await metrics.read('signet_ca_answers_refused_total', { upstream: 'fake', reason: 'certificate-not-yet-valid' }), callsFor('a'));
 });
 
 t.test('an intermediate that ends before the leaf sets the time of renewal and the end', async (t) => {

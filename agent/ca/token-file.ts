@@ -1,0 +1,122 @@
+// The agent's own token for a CA, from a projected volume. Used by the istio client with auth `node`; agent.ts runs it.
+// Promises: the file is followed, so what is in memory is at most seconds old; a file that is missing, empty or unusable for a
+// moment keeps the last good token until it expires; a token for another audience is never given out; no token is ever logged.
+
+import { isDeepStrictEqual } from 'node:util';
+import type { Metrics } from '../metrics.js';
+import { SignetError, explainError, reasonOf } from '../runtime/errors.js';
+import type { FileContent } from '../runtime/followed-file.js';
+import { followFile } from '../runtime/followed-file.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Reason } from '../runtime/reasons.js';
+import type { Alarm, Clock } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedValue } from '../runtime/watched.js';
+import { Token } from './token.js';
+
+export interface TokenFileOptions {
+  /** The upstream it is for, in metrics. */
+  readonly upstream: string;
+  readonly path: string;
+  /** Whom the token must be for: what the CA asks the API server to check. */
+  readonly audience: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface TokenFile {
+  /** A token that is for the audience and not expired. Throws with the reason why there is none. */
+  usable(): Token;
+  /** Why there is none; undefined while there is one. */
+  readonly reason: Watched<Reason | undefined>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** The kubelet allows far less. */
+const maxBytes = 64 * 1024;
+
+/** The wall clock is looked at this often, so that a step is noticed. */
+const lookEveryMs = 30_000;
+
+export function createTokenFile({ upstream, path, audience, clock, log, metrics }: TokenFileOptions): TokenFile {
+  const missing = new SignetError('unauthenticated', 'token has not been read', { reason: 'ca-token-missing', fields: { path } });
+  let current: Token | undefined;
+  /** Why the last read gave no token. */
+  let fault: SignetError | undefined = missing;
+  let alarm: Alarm | undefined;
+  const reason = new WatchedValue<Reason | undefined>(reasonFor(missing), isDeepStrictEqual);
+
+  const usable = (): Token => {
+    if (current === undefined) throw fault ?? missing;
+    current.authorization(audience, clock.now());
+    return current;
+  };
+
+  const look = (): void => {
+    const before = reason.value;
+    try {
+      usable();
+      reason.set(undefined);
+    } catch (error) {
+      reason.set(reasonFor(error));
+      if (before?.code !== reasonOf(error)) log.warn('there is no usable token for the ca', { path, ...errorFields(error) });
+    }
+    metrics.caTokenExpiry.set({ upstream }, expiryOf(current));
+    alarm?.cancel();
+    const untilExpiry = (current?.claims.expiresAt ?? Infinity) - clock.now();
+    if (untilExpiry > 0) alarm = clock.alarm(Math.min(untilExpiry, lookEveryMs), look);
+  };
+
+  const onContent = (content: FileContent): void => {
+    try {
+      if (content instanceof SignetError) throw missingFile(content, path);
+      current = readToken(content, { audience, path });
+      fault = undefined;
+      log.debug('token for the ca read', { path });
+    } catch (error) {
+      if (!(error instanceof SignetError)) throw error;
+      fault = error;
+      // For a moment of a swap a file may be missing or empty; anything else is a fault of whoever writes it.
+      const level = error.reason === 'ca-token-missing' ? 'debug' : 'warn';
+      log[level]('the file has no token for the ca, keeping the one from before', { path, ...errorFields(error) });
+    }
+    look();
+  };
+
+  return {
+    usable,
+    reason,
+    async run(signal) {
+      await followFile({ path, clock, log, maxBytes }, onContent).run(signal);
+      alarm?.cancel();
+      current = undefined;
+      fault = missing;
+    },
+  };
+}
+
+function readToken(content: Buffer, { audience, path }: { readonly audience: string; readonly path: string }): Token {
+  const text = content.toString('latin1');
+  content.fill(0);
+  if (text.trim() === '') throw new SignetError('unauthenticated', 'file is empty', { reason: 'ca-token-missing', fields: { path } });
+  const token = new Token(text);
+  // An expired one is kept, to be able to say so; one for somebody else is not worth keeping.
+  token.authorization(audience, -Infinity);
+  return token;
+}
+
+function missingFile(cause: SignetError, path: string): SignetError {
+  return new SignetError('unauthenticated', 'read the token', { cause, reason: 'ca-token-missing', fields: { path } });
+}
+
+function reasonFor(error: unknown): Reason {
+  return { code: reasonOf(error) ?? 'ca-token-missing', detail: explainError(error) };
+}
+
+/** Seconds since the epoch; 0: none is known. */
+function expiryOf(token: Token | undefined): number {
+  const at = token?.claims.expiresAt ?? 0;
+  return at === Infinity ? 0 : at / 1_000;
+}
