@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
@@ -56,6 +57,7 @@ export interface InClusterOptions {
   readonly caFile?: string;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** The address of the API server as every pod is told it; undefined outside pods. */
@@ -73,7 +75,7 @@ interface Token {
 
 /** Token and root of the account of our own pod. */
 export function createInClusterCredential(options: InClusterOptions): Credential {
-  const { server, clock, log, tokenFile = `${accountDirectory}/token`, caFile = `${accountDirectory}/ca.crt` } = options;
+  const { server, clock, log, metrics, tokenFile = `${accountDirectory}/token`, caFile = `${accountDirectory}/ca.crt` } = options;
   let readAt = -Infinity;
   let ca: string | undefined;
   let token: Token | undefined;
@@ -97,9 +99,14 @@ export function createInClusterCredential(options: InClusterOptions): Credential
   return {
     async access() {
       if (clock.monotonic() - readAt >= maxAgeMs || token === undefined || isOver(token, clock)) await read();
-      if (token === undefined) throw new SignetError('unauthenticated', 'there is no token', { reason: 'kube-token-missing', fields: { tokenFile } });
-      if (ca === undefined) throw new SignetError('invalid', 'there is no root for the api server', { reason: 'kube-config-invalid', fields: { caFile } });
-      if (isOver(token, clock)) throw new SignetError('unauthenticated', 'the token is expired', { reason: 'kube-token-expired', fields: { tokenFile } });
+      if (token === undefined)
+        throw new SignetError('unauthenticated', 'there is no token', { reason: 'kube-token-missing', fields: { tokenFile } });
+      if (ca === undefined)
+        throw new SignetError('invalid', 'there is no root for the api server', { reason: 'kube-config-invalid', fields: { caFile } });
+      const expired = isOver(token, clock);
+      metrics.kubeTokenExpired.set(expired ? 1 : 0);
+      if (expired)
+        throw new SignetError('unauthenticated', 'the token is expired', { reason: 'kube-token-expired', fields: { tokenFile } });
       return accessWith(token);
     },
     async accessAfter(refused) {

@@ -1,18 +1,20 @@
 // A local copy of the objects at one path of the API, kept up to date by list and watch.
-// Used by the pod source and the root sources. See `Reflector`.
+// Used by the pod source and the root sources. Promises: whatever the server does, the copy is never emptied by a fault, the
+// server sees at most one new call a second or so, and a watch that died without a word is found by its deadline.
 
+import type { Metrics } from '../metrics.js';
+import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
+import type { Clock } from '../runtime/time.js';
+import { backoff, sleep } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
-import type { KubeObject } from './client.js';
-
-export interface Snapshot<T> {
-  /** By UID. After a fault: the last good ones. */
-  readonly objects: ReadonlyMap<string, T>;
-  /** False until the objects were read completely once. */
-  readonly complete: boolean;
-  /** Why they are missing or may be old; undefined while the watch works. */
-  readonly reason: Reason | undefined;
-}
+import type { KubeClient, Query, WatchEvent } from './client.js';
+import type { Project, Snapshot } from './copy.js';
+import { ObjectCopy, change } from './copy.js';
+import { listAll } from './list.js';
+import { detailOf, fromStatus, isVersionUnusable, retryAfterOf, statusOf } from './status.js';
 
 export interface Reflector<T> {
   readonly snapshot: Watched<Snapshot<T>>;
@@ -20,5 +22,214 @@ export interface Reflector<T> {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** The fields of an object that are kept; undefined leaves the object out. */
-export type Project<T> = (object: KubeObject) => T | undefined;
+export interface ReflectorOptions<T> {
+  readonly client: KubeClient;
+  /** Of the collection, e.g. `/api/v1/pods`. */
+  readonly path: string;
+  /** Selectors, on every list and watch. */
+  readonly query?: Query;
+  /** For logs and the `resource` label: `pods`, `configmaps`, … */
+  readonly resource: string;
+  readonly project: Project<T>;
+  /** The reason before anything was read. */
+  readonly unread: Reason;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** In [0, 1). Default Math.random. */
+  readonly random?: () => number;
+}
+
+/** The server ends a watch after a time in this range, so that those of many nodes do not end together. */
+const minWatchSeconds = 240;
+const watchSecondsRange = 50;
+
+/** A watch that the server did not end this long after it should have is dead. */
+const graceMs = 15_000;
+
+/** A stream that lived this long was sound: the next one follows at once. */
+const soundAfterMs = 10_000;
+
+/** How long the initial events of a watch may take before they are asked for by a list. */
+const initialEventsMs = 10_000;
+
+/** Jitter takes off up to a half: the least wait is a second. */
+const retryAfter = { minMs: 2_000, maxMs: 30_000 };
+
+const initialEventsEnd = 'k8s.io/initial-events-end';
+
+/** Where list and watch stand. */
+interface Position {
+  /** What a watch goes on from; undefined: everything has to be read anew. */
+  version: string | undefined;
+  /** What a list asks for at least: '' for the newest there is, '0' for whatever the server has at hand. */
+  listFrom: string;
+  /** Whether the server may be asked for initial events of a watch. */
+  streams: boolean;
+}
+
+export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
+  const { clock, log, metrics, resource, random = Math.random } = options;
+  const copy = new ObjectCopy(options.project, options.unread);
+  const position: Position = { version: undefined, listFrom: '0', streams: true };
+
+  const failed = (error: unknown): void => {
+    metrics.watchStreams.inc({ resource, result: kindOf(error) });
+    // Once is the way of the API; a version that was just read and is refused again is a fault.
+    if (isVersionUnusable(error) && (position.version !== undefined || position.listFrom !== '')) {
+      log.info('the watched version is gone, reading anew', { resource, detail: detailOf(error) });
+      position.version = undefined;
+      position.listFrom = '';
+      return;
+    }
+    const next: Reason = { code: reasonOf(error) ?? 'kube-unavailable', detail: detailOf(error) || describeError(error) };
+    if (next.code !== copy.reason?.code) log.warn('cannot watch, keeping what was read', { resource, ...errorFields(error) });
+    copy.explain(next);
+  };
+
+  return {
+    snapshot: copy.snapshot,
+    async run(signal) {
+      for (let attempt = 0; !signal.aborted;) {
+        const startedAt = clock.monotonic();
+        let delay = 0;
+        let sound = true;
+        try {
+          await follow(options, copy, position, signal);
+          metrics.watchStreams.inc({ resource, result: 'closed' });
+        } catch (error) {
+          if (signal.aborted) return;
+          failed(error);
+          sound = false;
+          delay = retryAfterOf(error) ?? 0;
+        }
+        attempt = sound && clock.monotonic() - startedAt >= soundAfterMs ? 0 : attempt + 1;
+        if (attempt > 0) delay = Math.max(delay, backoff(attempt, retryAfter, random));
+        // Rejects only when the signal aborts, which ends the loop.
+        if (delay > 0) await sleep(clock, delay, signal).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** Brings the copy up to date and follows one watch to its end. */
+async function follow<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
+  if (position.version === undefined && position.streams) {
+    if (await watchFromStart(options, copy, position, signal)) return;
+    position.streams = false;
+  }
+  if (position.version === undefined) await list(options, copy, position, signal);
+  await watch(options, copy, position, false, signal);
+}
+
+async function list<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
+  const { client, path, query = {}, project } = options;
+  let listed = await listAll(client, { path, query, from: position.listFrom }, signal);
+  // A server that is behind, or has just started, may have nothing yet.
+  if (listed.items.length === 0 && copy.size > 0 && position.listFrom !== '')
+    listed = await listAll(client, { path, query, from: '' }, signal);
+  const objects = new Map<string, T>();
+  for (const object of listed.items) change(objects, { type: 'ADDED', object }, project);
+  take(options, copy, position, objects, listed.version, 'list');
+}
+
+function take<T>(
+  { clock, log, metrics, resource }: ReflectorOptions<T>,
+  copy: ObjectCopy<T>,
+  position: Position,
+  objects: Map<string, T>,
+  version: string | undefined,
+  way: 'list' | 'watch',
+): void {
+  position.version = version;
+  position.listFrom = version ?? '';
+  metrics.watchLists.inc({ resource, way });
+  metrics.watchLastContact.set({ resource }, clock.now() / 1_000);
+  log.debug('read all objects', { resource, way, objects: objects.size });
+  copy.replace(objects);
+}
+
+/** One watch; with `initial` the server sends all objects first, and they count when it says that this was all. */
+async function watch<T>(
+  options: ReflectorOptions<T>,
+  copy: ObjectCopy<T>,
+  position: Position,
+  initial: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, path, query, resource, project, clock, metrics, random = Math.random } = options;
+  const seconds = Math.round(minWatchSeconds + random() * watchSecondsRange);
+  const contact = (): void => metrics.watchLastContact.set({ resource }, clock.now() / 1_000);
+  const start: Query = initial ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : { resourceVersion: position.version };
+  const events = client.watch(
+    {
+      path,
+      query: { ...query, allowWatchBookmarks: true, timeoutSeconds: seconds, ...start },
+      deadlineMs: seconds * 1_000 + graceMs,
+      onOpen: () => {
+        contact();
+        if (!initial) copy.explain(undefined);
+      },
+    },
+    signal,
+  );
+  let arriving = initial ? new Map<string, T>() : undefined;
+  for await (const event of events) {
+    contact();
+    if (event.type === 'ERROR') throw toError(event);
+    const { resourceVersion: version, annotations } = event.object.metadata ?? {};
+    if (arriving !== undefined && event.type === 'BOOKMARK' && annotations?.[initialEventsEnd] === 'true') {
+      take(options, copy, position, arriving, version, 'watch');
+      arriving = undefined;
+    } else if (arriving !== undefined) {
+      change(arriving, event, project);
+    } else {
+      if (version !== undefined) position.version = position.listFrom = version;
+      copy.apply(event);
+    }
+  }
+}
+
+/** A watch that begins with all objects. Returns false where that is not served. */
+async function watchFromStart<T>(
+  options: ReflectorOptions<T>,
+  copy: ObjectCopy<T>,
+  position: Position,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { clock, log, resource } = options;
+  const own = new AbortController();
+  const onAbort = (): void => own.abort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const isComplete = (): boolean => position.version !== undefined;
+  const alarm = clock.alarm(initialEventsMs, () => {
+    if (!isComplete()) own.abort();
+  });
+  try {
+    await watch(options, copy, position, true, own.signal);
+    return isComplete();
+  } catch (error) {
+    if (signal.aborted || isComplete() || !(own.signal.aborted || isNotServed(error))) throw error;
+    const detail = own.signal.aborted ? 'not in time' : detailOf(error);
+    log.info('initial events of a watch are not served, listing instead', { resource, detail });
+    return false;
+  } finally {
+    alarm.cancel();
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** An ERROR event, as the error that the same Status would be as an answer. */
+function toError({ object }: WatchEvent): Error {
+  const { code } = object;
+  return fromStatus('kube', typeof code === 'number' ? code : 500, JSON.stringify(object));
+}
+
+/**
+ * 400 and 422: the server does not know them or has them switched off. 500 in the stream: its etcd is too old for them. Where it
+ * is something else, a list says so too.
+ */
+function isNotServed(error: unknown): boolean {
+  const status = statusOf(error);
+  return status === 400 || status === 422 || status === 500;
+}

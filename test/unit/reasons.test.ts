@@ -19,6 +19,7 @@ import { createFileSource } from '../../agent/pods/file-source.js';
 import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { openIssuer } from '../../agent/x509/self-signed.js';
 import { caScenes } from '../fixtures/ca-reasons.js';
+import { kubeScenes } from '../fixtures/kube-reasons.js';
 import { createRoot, createTestKey, keyPem, pemOf, testTime } from '../fixtures/pki.js';
 import type { Scene } from '../fixtures/reasons.js';
 import * as given from '../fixtures/reasons.js';
@@ -87,6 +88,8 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   'bundle-missing': given.rootsFile(undefined),
   'bundle-invalid': given.rootsFile(pemOf(middle)),
   'root-expired': given.bundleOf(() => createWatchedRootSource('issuer', new WatchedValue([root.certificate, expired.certificate]))),
+  // API server and kubelet
+  ...kubeScenes,
   // Peers
   'peer-unknown': () => {
     const { connect, log } = given.peers();

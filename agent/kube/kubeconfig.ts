@@ -1,0 +1,89 @@
+// Access by a kubeconfig: read by @kubernetes/client-node, which knows every form of it and runs exec plugins.
+// Loaded only when one is given, since that library costs 15 MiB. Used by kube/access.ts. Promises: the file and those it names
+// are read again after ten seconds and after a refusal, so that the kubelet's rotating certificate is followed; what cannot be
+// read for a moment changes nothing.
+
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { RequestOptions } from 'node:https';
+import { SignetError } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Clock } from '../runtime/time.js';
+import type { Access, Credential } from './credentials.js';
+import { tlsKey } from './credentials.js';
+
+export interface KubeconfigOptions {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** What is in memory is at most this old when it is used. */
+const maxAgeMs = 10_000;
+
+export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptions): Credential {
+  let held: { readonly access: Access; readonly readAt: number } | undefined;
+  let failing = false;
+
+  const read = async (): Promise<Access> => {
+    try {
+      const access = await readAccess(path);
+      held = { access, readAt: clock.monotonic() };
+      failing = false;
+      return access;
+    } catch (error) {
+      const fault = new SignetError('invalid', 'use the kubeconfig', { cause: error, reason: 'kube-config-invalid', fields: { path } });
+      if (held === undefined) throw fault;
+      if (!failing) log.warn('cannot use the kubeconfig, keeping what was read', errorFields(fault));
+      failing = true;
+      return held.access;
+    }
+  };
+  return {
+    access: async () => (held !== undefined && clock.monotonic() - held.readAt < maxAgeMs ? held.access : await read()),
+    async accessAfter(refused) {
+      const access = await read();
+      return access.authorization === refused.authorization && tlsKey(access) === tlsKey(refused) ? undefined : access;
+    },
+  };
+}
+
+async function readAccess(path: string): Promise<Access> {
+  const { KubeConfig: Kubeconfig } = await import('@kubernetes/client-node');
+  const config = new Kubeconfig();
+  config.loadFromFile(path);
+  const cluster = config.getCurrentCluster();
+  if (cluster === null || config.getCurrentUser() === null) throw new SignetError('invalid', 'it has no current cluster and user');
+  if (cluster.skipTLSVerify) throw new SignetError('invalid', 'insecure-skip-tls-verify is not supported');
+  if (cluster.proxyUrl !== undefined) throw new SignetError('invalid', 'proxy-url is not supported');
+  const server = new URL(cluster.server);
+  if (server.protocol !== 'https:') throw new SignetError('invalid', 'the server is not an https url');
+  return toAccess(server, await optionsOf(config));
+}
+
+/** Certificates, keys and headers for a request, with files read and plugins run. */
+async function optionsOf(config: KubeConfig): Promise<RequestOptions> {
+  const options: RequestOptions = {};
+  await config.applyToHTTPSOptions(options);
+  return options;
+}
+
+function toAccess(server: URL, { ca, cert, key, servername, headers, auth }: RequestOptions): Access {
+  const authorization = (headers as Readonly<Record<string, unknown>> | undefined)?.['Authorization'];
+  const basic = typeof auth === 'string' ? `Basic ${Buffer.from(auth).toString('base64')}` : undefined;
+  const header = typeof authorization === 'string' ? authorization : basic;
+  return {
+    server,
+    tls: {
+      ...(isMaterial(ca) ? { ca } : {}),
+      ...(isMaterial(cert) ? { cert } : {}),
+      ...(isMaterial(key) ? { key } : {}),
+      ...(servername === undefined ? {} : { serverName: servername }),
+    },
+    ...(header === undefined ? {} : { authorization: header }),
+  };
+}
+
+function isMaterial(value: unknown): value is string | Buffer {
+  return typeof value === 'string' || Buffer.isBuffer(value);
+}
