@@ -132,6 +132,28 @@ export function mapWatched<T, U>(source: Watched<T>, project: (value: T) => U): 
   };
 }
 
+/** Several watched values as one, in their order; a change of any is one of the whole. */
+export function joinWatched<T>(sources: readonly Watched<T>[]): Watched<readonly T[]> {
+  const read = (): readonly T[] => sources.map(({ value }) => value);
+  return {
+    get value() {
+      return read();
+    },
+    subscribe(listener, signal) {
+      if (signal?.aborted === true) return () => {};
+      let isFirst = true;
+      const stops = sources.map((source) =>
+        source.subscribe(() => {
+          if (!isFirst) listener(read());
+        }, signal),
+      );
+      isFirst = false;
+      listener(read());
+      return () => stops.forEach((stop) => stop());
+    },
+  };
+}
+
 /** Settles as soon as the value passes the test. */
 export function until<T>(source: Watched<T>, isMet: (value: T) => boolean): Promise<void> {
   return new Promise((resolve) => {

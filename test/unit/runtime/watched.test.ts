@@ -1,5 +1,5 @@
 import t from 'tap';
-import { WatchedByKey, WatchedValue, mapWatched } from '../../../agent/runtime/watched.js';
+import { WatchedByKey, WatchedValue, joinWatched, mapWatched } from '../../../agent/runtime/watched.js';
 import { settle } from '../../fixtures/clock.js';
 
 t.test('a subscriber gets the current value at once and then only the newest', async (t) => {
@@ -154,4 +154,30 @@ t.test('mapWatched shows the source through a projection', async (t) => {
   source.set(3);
   await settle();
   t.same(seen, [2, 4]);
+});
+
+t.test('joinWatched shows all sources as one', async (t) => {
+  const [one, two] = [new WatchedValue(1), new WatchedValue(2)];
+  const joined = joinWatched([one, two]);
+  const seen: (readonly number[])[] = [];
+  const unsubscribe = joined.subscribe((value) => seen.push(value));
+  t.same(seen, [[1, 2]], 'once at the start');
+  two.set(3);
+  t.same(joined.value, [1, 3]);
+  await settle();
+  unsubscribe();
+  one.set(4);
+  await settle();
+  t.same(seen, [
+    [1, 2],
+    [1, 3],
+  ]);
+  const stop = new AbortController();
+  joined.subscribe((value) => seen.push(value), stop.signal);
+  stop.abort();
+  joined.subscribe((value) => seen.push(value), stop.signal);
+  two.set(5);
+  await settle();
+  t.equal(seen.length, 3);
+  t.equal(one.subscribers + two.subscribers, 0);
 });

@@ -1,0 +1,212 @@
+// Several upstreams as one CA: the first that works signs. Called by the certificate cache; the clients are made by agent.ts.
+// Promises: an endpoint that fails is left out, tried again after a growing pause by one call, and used again as soon as it
+// answers; when all fail, each is met by one call at a time, never by a storm; a refusal is final for its upstream and passed on
+// to the next, which makes its own checks; every answer is judged by the roots of whoever gave it.
+
+import type { Metrics } from '../metrics.js';
+import { SignetError, describeError, explainError, kindOf, reasonOf } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Reason, ReasonCode } from '../runtime/reasons.js';
+import type { Clock } from '../runtime/time.js';
+import { backoff, withDeadline } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedValue, joinWatched, mapWatched } from '../runtime/watched.js';
+import type { CaAnswer, CaClient, CaRequest } from './ca-client.js';
+
+export interface FailoverOptions {
+  /** In order of preference, at least one. Endpoints of one upstream have one name. */
+  readonly clients: readonly [CaClient, ...CaClient[]];
+  /** How long the caller waits for the whole, in ms: a client that hangs leaves half of it for the next. */
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Source of jitter, 0 ≤ x < 1. Default Math.random. */
+  readonly random?: () => number;
+}
+
+export interface Failover extends CaClient {
+  /** Each client with the reason why it is left out; undefined while it is not. */
+  readonly health: readonly { readonly name: string; readonly reason: Watched<Reason | undefined> }[];
+}
+
+/** How long an endpoint is left out after failures. */
+const pause = { minMs: 500, maxMs: 30_000 };
+
+/** Faults of an endpoint, whoever is asked for. Others are those of the upstream, the request or this node. */
+const endpointFaults: ReadonlySet<ReasonCode> = new Set([
+  'ca-unavailable',
+  'ca-deadline',
+  'ca-failed',
+  'ca-root-unknown',
+  'ca-name-mismatch',
+  'ca-tls',
+]);
+
+/** What an endpoint that works says. */
+const refusals: ReadonlySet<ReasonCode> = new Set([
+  'ca-unauthenticated',
+  'ca-impersonation-refused',
+  'ca-cluster-unknown',
+  'ca-denied',
+  'ca-lifetime-refused',
+  'ca-refused-request',
+]);
+
+/** The same request is no better elsewhere. */
+const requestFaults: ReadonlySet<ReasonCode> = new Set(['ca-lifetime-refused', 'ca-refused-request']);
+
+export function createFailover(options: FailoverOptions): Failover {
+  const { clients, clock, log, metrics, deadlineMs } = options;
+  const targets = clients.map((client) => createTarget(client, options));
+  let used = clients[0].name;
+
+  const attempt = async <T>(
+    target: Target,
+    isLast: boolean,
+    request: CaRequest,
+    accept: (answer: CaAnswer) => T,
+    signal: AbortSignal,
+  ): Promise<T> => {
+    const { client } = target;
+    const done = target.begin();
+    try {
+      const result = await (isLast
+        ? client.request(request, accept, signal)
+        : withDeadline(clock, deadlineMs / 2, 'the call to the ca', signal, (inner) => client.request(request, accept, inner)));
+      done(undefined);
+      metrics.caRequests.inc({ upstream: client.name, result: 'ok' });
+      if (used !== client.name) log.info('certificates come from another upstream', { upstream: client.name, before: used });
+      used = client.name;
+      return result;
+    } catch (error) {
+      // The end of the caller's patience is told to the client as an abort.
+      const cause = signal.aborted ? signal.reason : error;
+      done(cause);
+      metrics.caRequests.inc({ upstream: client.name, result: kindOf(cause) });
+      throw error;
+    }
+  };
+
+  return {
+    name: 'failover',
+    subject: clients[0].subject,
+    roots: mapWatched(joinWatched(clients.map(({ roots }) => roots)), (all) => all.flat()),
+    health: targets.map(({ client, reason }) => ({
+      name: client.endpoint === undefined ? client.name : `${client.name} ${client.endpoint}`,
+      reason,
+    })),
+    async request(request, accept, signal) {
+      const failures: Failure[] = [];
+      const given = new Set<string>();
+      const open = targets.filter((target) => target.admits());
+      for (const [index, target] of (open.length > 0 ? open : lastResort(targets)).entries()) {
+        const upstream = target.client.name;
+        // Others may have changed its state meanwhile.
+        if (given.has(upstream) || target.isProbed()) continue;
+        try {
+          return await attempt(target, index >= open.length - 1, request, accept, signal);
+        } catch (error) {
+          const reason = reasonOf(error);
+          if (signal.aborted || (reason !== undefined && requestFaults.has(reason))) throw error;
+          failures.push({ upstream, error });
+          if (!isEndpointFault(error)) given.add(upstream);
+        }
+      }
+      throw conclude(failures, targets);
+    },
+  };
+}
+
+interface Failure {
+  readonly upstream: string;
+  readonly error: unknown;
+}
+
+function isEndpointFault(error: unknown): boolean {
+  const reason = reasonOf(error);
+  return reason === undefined ? ['deadline', 'unavailable', 'internal'].includes(kindOf(error)) : endpointFaults.has(reason);
+}
+
+/** All are left out: the one that was to be tried first, unless a call is trying it. */
+function lastResort(targets: readonly Target[]): readonly Target[] {
+  const [first] = targets.filter((target) => !target.isProbed()).sort((a, b) => a.openUntil() - b.openUntil());
+  return first === undefined ? [] : [first];
+}
+
+/** The most preferred upstream explains the failure; the others are named beside it. */
+function conclude(failures: readonly Failure[], targets: readonly Target[]): unknown {
+  const [first, ...more] = failures;
+  if (first === undefined) {
+    const cause = targets.map((target) => target.lastError()).find((error) => error !== undefined);
+    return new SignetError('unavailable', 'every ca failed, another call is trying', cause === undefined ? {} : { cause });
+  }
+  if (more.length === 0) return first.error;
+  const others = more.map(({ upstream, error }) => `${upstream}: ${describeError(error)}`);
+  return new SignetError(kindOf(first.error), 'no upstream gave a certificate', { cause: first.error, fields: { others } });
+}
+
+interface Target {
+  readonly client: CaClient;
+  readonly reason: Watched<Reason | undefined>;
+  /** Whether a call may use it now. */
+  admits(): boolean;
+  /** Whether it is left out and a call is trying it. */
+  isProbed(): boolean;
+  /** By the monotonic clock. */
+  openUntil(): number;
+  lastError(): unknown;
+  /** A call begins; the function is told how it ended. */
+  begin(): (error: unknown) => void;
+}
+
+// The breaker: closed (failures is 0), or open until an instant, after which one call probes it.
+function createTarget(client: CaClient, { clock, log, metrics, random = Math.random }: FailoverOptions): Target {
+  const fields = { upstream: client.name, endpoint: client.endpoint ?? '' };
+  const reason = new WatchedValue<Reason | undefined>(undefined);
+  let failures = 0;
+  let openUntil = -Infinity;
+  let probes = 0;
+  let lastError: unknown;
+  metrics.caEndpointUp.set(fields, 1);
+
+  const close = (): void => {
+    if (failures === 0) return;
+    failures = 0;
+    lastError = undefined;
+    reason.set(undefined);
+    metrics.caEndpointUp.set(fields, 1);
+    log.info('ca endpoint answers again', fields);
+  };
+
+  const open = (error: unknown): void => {
+    failures += 1;
+    lastError = error;
+    openUntil = clock.monotonic() + backoff(failures, pause, random);
+    const code = reasonOf(error) ?? (kindOf(error) === 'deadline' ? 'ca-deadline' : 'ca-unavailable');
+    metrics.caEndpointUp.set(fields, 0);
+    if (reason.value?.code !== code) log.warn('ca endpoint left out after a failure', { ...fields, ...errorFields(error), reason: code });
+    reason.set({ code, detail: explainError(error) });
+  };
+
+  return {
+    client,
+    reason,
+    admits: () => failures === 0 || (clock.monotonic() >= openUntil && probes === 0),
+    isProbed: () => failures > 0 && probes > 0,
+    openUntil: () => openUntil,
+    lastError: () => lastError,
+    begin() {
+      const isProbe = failures > 0;
+      if (isProbe) probes += 1;
+      return (error) => {
+        if (isProbe) probes -= 1;
+        const code = reasonOf(error);
+        if (error === undefined || (code !== undefined && refusals.has(code))) close();
+        // Of calls that began together the first counts.
+        else if (isEndpointFault(error) && (isProbe || failures === 0)) open(error);
+      };
+    },
+  };
+}
