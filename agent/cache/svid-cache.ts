@@ -86,6 +86,22 @@ const strugglingAfter = 3;
 /** Calls that ignore their abort: so many times the concurrency may be left behind. */
 const abandonedPerSlot = 4;
 
+/** Failures that concern whoever is asked for; when one identity gets its certificate, the others may too. */
+const commonReasons: ReadonlySet<ReasonCode> = new Set([
+  'ca-unavailable',
+  'ca-deadline',
+  'ca-failed',
+  'ca-roots-missing',
+  'ca-root-unknown',
+  'ca-name-mismatch',
+  'ca-tls',
+  'ca-token-missing',
+  'ca-token-invalid',
+  'ca-token-audience',
+  'ca-token-expired',
+  'ca-unauthenticated',
+]);
+
 /** Failures that new roots may mend. */
 const rootReasons: ReadonlySet<ReasonCode> = new Set(['bundle-missing', 'trust-anchor-unknown']);
 
@@ -100,6 +116,8 @@ class Cache implements SvidCache {
   readonly #attempts = new Set<Promise<void>>();
   readonly #wiping = new Set<Promise<void>>();
   #struggling = 0;
+  /** Whether a request failed for a common reason since the last success. */
+  #outage = false;
   #running = false;
   #alarm: Alarm | undefined;
   /** By the monotonic clock, as a step of the wall clock does not move it. */
@@ -186,6 +204,17 @@ class Cache implements SvidCache {
   #retryAfterNewRoots(): void {
     for (const { state, entry } of this.#failing()) if (rootReasons.has(state.reason.code)) this.#plan(entry, this.#clock.now());
     this.#pump();
+  }
+
+  // Nobody has to wait out a back-off that grew while the CA was away; the queue and its bound keep this from being a storm.
+  #retryAfterOutage(): void {
+    if (!this.#outage) return;
+    this.#outage = false;
+    const now = this.#clock.now();
+    for (const { state, entry } of this.#failing()) {
+      if (!commonReasons.has(state.reason.code)) continue;
+      this.#plan(entry, Math.min(entry.dueAt, now + hastenedMs(this.#clock.monotonic() - entry.failedAt)));
+    }
   }
 
   *#failing() {
@@ -338,6 +367,7 @@ class Cache implements SvidCache {
     entry.served = true;
     this.#apply(entry, { kind: 'issued', svid });
     this.#arm(Math.min(entry.dueAt, svid.expiresAt));
+    this.#retryAfterOutage();
   }
 
   #failed(entry: Entry, error: unknown): void {
@@ -348,7 +378,9 @@ class Cache implements SvidCache {
     const { lifetimeMs, random = Math.random } = this.#options;
     const failure = { failures, since: entry.wanted.since, served: svidOf(entry.state), lifetimeMs };
     entry.dueAt = retryAt(failure, this.#clock.now(), random);
-    this.#apply(entry, { kind: 'failed', reason: toReason(error), retryAt: entry.dueAt });
+    const reason = toReason(error);
+    if (commonReasons.has(reason.code)) this.#outage = true;
+    this.#apply(entry, { kind: 'failed', reason, retryAt: entry.dueAt });
     this.#arm(entry.dueAt);
   }
 }
