@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 const modules = {
   'sds': 'envoy/service/secret/v3/sds.proto',
   'istio-ca': 'istio/v1/auth/ca.proto',
+  'pods-api': 'kubelet/pods/v1alpha1/api.proto',
 };
 
 const here = dirname(fileURLToPath(import.meta.url));

@@ -42,7 +42,7 @@ export interface IdentityIndex {
 }
 
 export interface IdentityIndexOptions {
-  /** Where two sources know the same UID, the earlier one in the list counts. */
+  /** Where two sources know the same UID, one that works counts before one that fails, then the earlier one in the list. */
   readonly sources: readonly PodSource[];
   readonly trustDomain: string;
   readonly select: Watched<Selection>;
@@ -57,6 +57,9 @@ export interface IdentityIndexOptions {
 // was emptied. With more than one pod before, none is believed only after this time; single pods leave at once.
 const confirmEmptyMs = 5_000;
 
+// What a source knew that has been failing for this long is not believed where another one reads the same pods.
+const staleAfterMs = 60_000;
+
 interface Entry {
   identity: NodeIdentity;
   /** When the linger is over, by the monotonic clock; undefined while it has pods. */
@@ -68,11 +71,18 @@ interface Followed {
   /** The newest view that is not in doubt. */
   view: PodView;
   emptySince: number | undefined;
+  /** Since when the source has had a reason, by the monotonic clock. */
+  failingSince: number | undefined;
 }
 
 export function createIdentityIndex(options: IdentityIndexOptions): IdentityIndex {
   const { trustDomain, select, clock, log, metrics, lingerMs = 30_000 } = options;
-  const followed: readonly Followed[] = options.sources.map((source) => ({ source, view: source.view.value, emptySince: undefined }));
+  const followed: readonly Followed[] = options.sources.map((source) => ({
+    source,
+    view: source.view.value,
+    emptySince: undefined,
+    failingSince: undefined,
+  }));
   const entries = new Map<string, Entry>();
   const identities = new WatchedValue<ReadonlyMap<string, NodeIdentity>>(new Map());
   const pods = new WatchedValue<ReadonlyMap<string, Pod>>(new Map(), isDeepStrictEqual);
@@ -84,7 +94,7 @@ export function createIdentityIndex(options: IdentityIndexOptions): IdentityInde
   const update = (): void => {
     const now = clock.monotonic();
     const confirmAt = followed.map((each) => takeView(each, now, log));
-    const current = mergeViews(followed);
+    const current = mergeViews(followed, now);
     const before = named;
     named = nameIdentities(current.values(), trustDomain, select.value);
     for (const [uid, pod] of named.invalid) if (!before.invalid.has(uid)) warnInvalid(pod, log);
@@ -93,7 +103,8 @@ export function createIdentityIndex(options: IdentityIndexOptions): IdentityInde
 
     metrics.pods.set(current.size);
     pods.set(current);
-    reason.set(followed.find(({ view }) => view.reason !== undefined)?.view.reason);
+    // Why one source fails of several that read the same pods is in the status; the view is neither missing nor old.
+    reason.set(followed.find((each) => each.view.reason !== undefined && !isCovered(each, followed))?.view.reason);
     const next = new Map([...entries].map(([uri, { identity }]) => [uri, identity]));
     if (!hasSameValues(identities.value, next)) {
       logChange(identities.value, next, log);
@@ -101,7 +112,8 @@ export function createIdentityIndex(options: IdentityIndexOptions): IdentityInde
     }
 
     alarm.cancel();
-    const dueAt = Math.min(...confirmAt, ...[...entries.values()].map(({ endsAt }) => endsAt ?? Infinity));
+    const staleAt = followed.map(({ failingSince = Infinity }) => failingSince + staleAfterMs).filter((at) => at > now);
+    const dueAt = Math.min(...confirmAt, ...staleAt, ...[...entries.values()].map(({ endsAt }) => endsAt ?? Infinity));
     if (dueAt !== Infinity) alarm = clock.alarm(dueAt - now, update);
   };
 
@@ -142,12 +154,24 @@ function takeView(followed: Followed, now: number, log: Logger): number {
     followed.emptySince = undefined;
   }
   followed.view = next;
+  followed.failingSince = next.reason === undefined ? undefined : (followed.failingSince ?? now);
   return Infinity;
 }
 
-function mergeViews(followed: readonly Followed[]): ReadonlyMap<string, Pod> {
+/** Whether another source, one that works, reads the same pods. */
+function isCovered({ source: { population } }: Followed, followed: readonly Followed[]): boolean {
+  return population !== undefined && followed.some(({ source, view }) => source.population === population && isFresh(view));
+}
+
+function isFresh({ complete, reason }: PodView): boolean {
+  return complete && reason === undefined;
+}
+
+function mergeViews(followed: readonly Followed[], now: number): ReadonlyMap<string, Pod> {
   const merged = new Map<string, Pod>();
-  for (const { view } of followed) for (const [uid, pod] of view.pods) if (!merged.has(uid)) merged.set(uid, pod);
+  const believed = followed.filter((each) => now - (each.failingSince ?? now) < staleAfterMs || !isCovered(each, followed));
+  const inOrder = [...believed.filter(({ view }) => isFresh(view)), ...believed.filter(({ view }) => !isFresh(view))];
+  for (const { view } of inOrder) for (const [uid, pod] of view.pods) if (!merged.has(uid)) merged.set(uid, pod);
   // After the merge: the source that counts may know that a pod is over which a later one still lists.
   for (const [uid, { phase }] of merged) if (phase === 'Succeeded' || phase === 'Failed') merged.delete(uid);
   return merged;

@@ -29,8 +29,13 @@ export interface PodView {
 }
 
 export interface PodSource {
-  /** The kind, for logs and the `source` label: `file`, later `apiserver`, `kubelet`, … */
+  /** The kind, for logs and the `source` label: `file`, `apiserver`, `kubelet`, … */
   readonly name: string;
+  /**
+   * Sources of one population read the same pods: what only those of them know that have failed for long may be over.
+   * Default: its pods are its own.
+   */
+  readonly population?: 'cluster';
   readonly view: Watched<PodView>;
   /** Reads and follows until the signal aborts; never rejects for outside trouble. */
   run(signal: AbortSignal): Promise<void>;

@@ -81,6 +81,8 @@ export const reasons = {
   'kubelet-unauthenticated': { sentence: 'The kubelet does not accept the credential.', action: 'Switch on webhook authentication of the kubelet, or use another source.' },
   'kubelet-denied': { sentence: 'The kubelet refused a right.', action: 'Grant get on nodes/pods; it takes effect within 30 s.' },
   'kubelet-answer-invalid': { sentence: 'The kubelet gave an answer that cannot be used.', action: 'Check that the address is that of the kubelet.' },
+  'pods-api-unavailable': { sentence: 'The Pods API of the kubelet cannot be used.', action: 'Use Kubernetes 1.37 or the feature gate PodsAPI, mount the directory of its socket, and run as root.' },
+  'pods-api-not-ready': { sentence: 'The kubelet has not read all of its pods yet.', action: 'Wait; the kubelet is starting.' },
   // Peers
   'peer-unknown': { sentence: 'The calling process is neither a pod of this node nor named by a peer rule.', action: 'Add a rule under peers that matches the process.' },
   'peer-denied': { sentence: 'The caller may not have this name.', action: 'Ask for a name that the caller may have, or change the rules under peers.' },

@@ -305,3 +305,46 @@ t.test('any sequence of changes leaves what a naive model says', async (t) => {
   );
   t.pass();
 });
+
+t.test('of sources that read the same pods, one that has failed for a minute is not believed', async (t) => {
+  const [first, second, file] = [createFakePodSource('first', 'cluster'), createFakePodSource('second', 'cluster'), createFakePodSource('file')];
+  const clock = createFakeClock();
+  const select = new WatchedValue({});
+  const index = createIdentityIndex({
+    sources: [first, second, file],
+    trustDomain: 'example.org',
+    select,
+    clock,
+    log: createRecordingLogger(),
+    metrics: createTestMetrics().metrics,
+  });
+  const stop = new AbortController();
+  const ended = index.run(stop.signal);
+  t.teardown(async () => {
+    stop.abort();
+    await ended;
+  });
+  const lost = { code: 'kube-unavailable', detail: '' } as const;
+  const uids = (): string[] => [...index.pods.value.keys()].sort();
+  first.set([createPod('both'), createPod('old')]);
+  file.set([createPod('own')]);
+  await settle();
+  t.equal(index.reason.value, undefined, 'one of the two is enough');
+  second.set([createPod('both', { phase: 'Pending' }), createPod('new')]);
+  await settle();
+  t.same(uids(), ['uid-both', 'uid-new', 'uid-old', 'uid-own']);
+  t.equal(index.pods.value.get('uid-both')?.phase, 'Running', 'the earlier in the list');
+
+  first.fail(lost);
+  file.fail(lost);
+  await settle();
+  t.equal(index.pods.value.get('uid-both')?.phase, 'Pending', 'the one that works');
+  await clock.advance(59_000);
+  t.same(uids(), ['uid-both', 'uid-new', 'uid-old', 'uid-own']);
+  await clock.advance(1_000);
+  t.same(uids(), ['uid-both', 'uid-new', 'uid-own'], 'what only the failed one knew may be over; the file is alone with its pods');
+  second.fail(lost);
+  await settle();
+  t.same(uids(), ['uid-both', 'uid-new', 'uid-old', 'uid-own'], 'none works: all that is known');
+  t.equal(index.reason.value?.code, 'kube-unavailable');
+});

@@ -1,0 +1,107 @@
+// The first of several pod sources that works, in their order, and why those before it do not. Used by agent.ts for `auto`.
+// Promises: one source at a time; the view of the last one that worked stays until another is complete; a source that has been
+// failing for a minute is left for the others.
+
+import type { Logger } from '../runtime/log.js';
+import type { Reason } from '../runtime/reasons.js';
+import type { Clock } from '../runtime/time.js';
+import { sleep } from '../runtime/time.js';
+import { WatchedValue } from '../runtime/watched.js';
+import type { PodSource, PodView } from './pod.js';
+
+export interface AutoSourceOptions {
+  /** At least one, in the order in which they are tried. */
+  readonly candidates: readonly PodSource[];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface AutoSource extends PodSource {
+  /** What is in use and why nothing before it is, for people. */
+  explain(): string;
+}
+
+/** How long a source may take to be complete before the next one is tried. */
+const tryMs = 15_000;
+
+/** How long one that worked may fail before the others are tried. */
+const leaveAfterMs = 60_000;
+
+/** Between two rounds in which none works. */
+const pauseMs = 10_000;
+
+export function createAutoSource({ candidates, clock, log }: AutoSourceOptions): AutoSource {
+  const view = new WatchedValue<PodView>({ pods: new Map(), complete: false, reason: { code: 'pods-unread', detail: 'auto' } });
+  let passedOver: string[] = [];
+  let current: PodSource | undefined;
+
+  /** Runs one candidate as long as it works; resolves with why it is left. */
+  const use = async (candidate: PodSource, signal: AbortSignal): Promise<Reason> => {
+    const own = new AbortController();
+    const stop = (): void => own.abort();
+    signal.addEventListener('abort', stop, { once: true });
+    let patience = { cancel: (): void => {} };
+    let waited = 0;
+    const wait = (delayMs: number): void => {
+      if (waited === delayMs) return;
+      patience.cancel();
+      waited = delayMs;
+      if (delayMs > 0) patience = clock.alarm(delayMs, stop);
+    };
+    wait(tryMs);
+    // What it says at first is of an earlier round.
+    let isNews = false;
+    candidate.view.subscribe((next) => {
+      const { complete, reason } = next;
+      if (!isNews) return;
+      if (complete && reason === undefined) {
+        wait(0);
+        choose(candidate);
+        view.set(next);
+      } else if (current === candidate) {
+        // It worked before: time to recover, its own view meanwhile.
+        wait(leaveAfterMs);
+        view.set({ ...view.value, reason });
+      } else if (reason !== undefined && reason.code !== 'pods-unread') {
+        stop();
+      }
+    }, own.signal);
+    isNews = true;
+    try {
+      await candidate.run(own.signal);
+    } finally {
+      patience.cancel();
+      signal.removeEventListener('abort', stop);
+    }
+    return candidate.view.value.reason ?? { code: 'pods-unread', detail: 'not in time' };
+  };
+
+  const choose = (candidate: PodSource): void => {
+    if (current === candidate) return;
+    current = candidate;
+    log.info('pods are read from a source that works', { source: candidate.name, passedOver });
+  };
+
+  return {
+    name: 'auto',
+    population: 'cluster',
+    view,
+    explain: () => [current === undefined ? 'no source works' : `uses ${current.name}`, ...passedOver].join('; '),
+    async run(signal) {
+      while (!signal.aborted) {
+        passedOver = [];
+        for (const candidate of candidates) {
+          const reason = await use(candidate, signal);
+          if (signal.aborted) return;
+          if (current !== undefined) break;
+          passedOver.push(`${candidate.name}: ${reason.code} (${reason.detail})`);
+          if (passedOver.length === candidates.length)
+            view.set({ ...view.value, reason: { code: reason.code, detail: passedOver.join('; ') } });
+        }
+        current = undefined;
+        // Rejects only when the signal aborts, which ends the loop.
+        await sleep(clock, pauseMs, signal).catch(() => undefined);
+      }
+    },
+  };
+}
