@@ -82,9 +82,10 @@ const maxFileBytes = 1024 * 1024;
 /** The wall clock is looked at this often: a root may be expired by a clock that is set right later. */
 const lookEveryMs = 30_000;
 
-function readRoots(content: Buffer, path: string): readonly Certificate[] {
-  const certificates = readCertificates(content, { source: path });
-  if (certificates.length === 0) throw new SignetError('invalid', 'no certificate in the file');
+/** Roots from PEM, all or nothing: one block that is no root refuses it. Throws a SignetError. */
+export function readRoots(content: Buffer, source: string): readonly Certificate[] {
+  const certificates = readCertificates(content, { source });
+  if (certificates.length === 0) throw new SignetError('invalid', 'no certificate in it');
   for (const [index, { isCa, selfSigned }] of certificates.entries()) {
     if (!isCa) throw new SignetError('invalid', 'a certificate is not of a ca', { fields: { index } });
     if (!selfSigned) throw new SignetError('invalid', 'a certificate is not self-signed, so no root', { fields: { index } });
@@ -186,6 +187,6 @@ function missingFrom(from: TrustBundle | undefined, of: TrustBundle | undefined)
   return (of?.roots ?? []).map(({ fingerprint }) => fingerprint).filter((fingerprint) => !known.has(fingerprint));
 }
 
-function isSameList(a: readonly Certificate[] | undefined, b: readonly Certificate[] | undefined): boolean {
+export function isSameList(a: readonly Certificate[] | undefined, b: readonly Certificate[] | undefined): boolean {
   return a !== undefined && b?.length === a.length && a.every(({ fingerprint }, index) => fingerprint === b[index]?.fingerprint);
 }

@@ -131,7 +131,7 @@ t.test('an empty or missing file keeps the last good roots', async (t) => {
   await scene.untilPublished(1);
   writeFileSync(path, '');
   while (scene.owner.reason.value === undefined) await scene.clock.advance(250);
-  t.match(scene.owner.reason.value, { code: 'bundle-invalid', detail: `${path}: no certificate in the file` });
+  t.match(scene.owner.reason.value, { code: 'bundle-invalid', detail: `${path}: no certificate in it` });
   rmSync(path);
   await scene.untilReason('bundle-missing');
   t.match(scene.owner.reason.value, { detail: `${path}: file does not exist` });
