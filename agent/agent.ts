@@ -7,7 +7,6 @@ import type { AdminPeer } from './admin.js';
 import { createAdminServer } from './admin.js';
 import { createAdminClient } from './admin/client.js';
 import type { AdminSources } from './admin/status.js';
-import { createBuiltIn } from './ca/built-in.js';
 import type { IssuerOwner } from './ca/issuer-owner.js';
 import { createFixedIssuer, createIssuerFromFiles } from './ca/issuer-owner.js';
 import type { SvidCache } from './cache/svid-cache.js';
@@ -34,7 +33,7 @@ import { loadNative, socketFd } from './runtime/native.js';
 import type { Clock } from './runtime/time.js';
 import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
-import { mapWatched, until } from './runtime/watched.js';
+import { WatchedValue, until } from './runtime/watched.js';
 import { createPeerPolicy } from './sds/peer.js';
 import { createAttestor, readStandpoint } from './sds/process.js';
 import { createSdsServer } from './sds/server.js';
@@ -42,6 +41,8 @@ import { createSdsService } from './sds/service.js';
 import { passedFds } from './systemd.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
 import { createFileRootSource, createTrustBundle, createWatchedRootSource } from './trust-bundle.js';
+import type { Upstreams } from './upstreams.js';
+import { createUpstreams } from './upstreams.js';
 import { version } from './version.js';
 import { loadIssuer } from './x509/issuer.js';
 import { openIssuer } from './x509/self-signed.js';
@@ -95,13 +96,15 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
     metrics,
   });
   const certificates = await createCertificates(index, shared);
-  const { cache, roots } = certificates;
+  const { cache, roots, upstreams } = certificates;
   const sds = createSds({ native, index, certificates, rules: settings.peers, isDev: input.defaults === 'dev' }, shared);
 
   const readiness = createReadiness();
   readiness.follow('pods', index.reason, 'needed');
   // Without the roots that are expired the bundle is complete.
   readiness.follow('roots', roots.reason, ({ code }) => (code === 'root-expired' ? 'noted' : 'needed'));
+  // With several upstreams one that lacks something keeps nobody from becoming ready.
+  for (const { name, reason } of upstreams.needs) readiness.follow(name, reason, config.upstreams.length === 1 ? 'needed' : 'noted');
   readiness.follow('configuration', settings.reason, 'noted');
   const beforeScrape = (): void => {
     metrics.ready.set(readiness.state.value.ready ? 1 : 0);
@@ -120,6 +123,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
     sources: [
       ...sources.map(({ name, view: pods }) => ({ of: 'pods', name, reason: () => pods.value.reason })),
       ...certificates.rootSources.map(({ name, reason }) => ({ of: 'roots', name, reason: () => reason.value })),
+      ...upstreams.endpoints.map(({ name, reason }) => ({ of: 'certificates', name, reason: () => reason.value })),
     ],
     bundle: roots.bundle,
     streams: sds.service.streams,
@@ -131,7 +135,8 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const doors = createTaskGroup(clock, log);
   doors.start('sds', sockets.sds);
   const tasks = createTaskGroup(clock, log);
-  const parts = { settings, index, issuer: certificates.issuer, roots, cache, policy: sds.policy, http, admin };
+  const { issuer } = certificates;
+  const parts = { settings, index, ...(issuer === undefined ? {} : { issuer }), upstreams, roots, cache, policy: sds.policy, http, admin };
   for (const [name, part] of Object.entries(parts)) tasks.start(name, (signal) => part.run(signal));
 
   return {
@@ -165,24 +170,30 @@ interface Shared {
 async function createCertificates(index: IdentityIndex, { config, clock, log, metrics }: Shared): Promise<Certificates> {
   const issuer = await createIssuer({ config, clock, log, metrics });
   const rootSources = config.trustBundle.sources.map((source) =>
-    source.kind === 'file' ? createFileRootSource({ path: source.path, clock, log, metrics }) : createWatchedRootSource('issuer', issuer.roots),
+    source.kind === 'file'
+      ? createFileRootSource({ path: source.path, clock, log, metrics })
+      : createWatchedRootSource('issuer', issuer?.roots ?? new WatchedValue([])),
   );
   const roots = createTrustBundle({ sources: rootSources, clock, log, metrics });
-  // What the CA signs must be of use to those who verify: it may chain to the roots of the trust bundle and to no other.
-  const ca = createBuiltIn({ issuer: issuer.issuer, roots: mapWatched(roots.bundle, (bundle) => bundle?.roots ?? []), clock });
-  const cache = createSvidCache({ identities: index.identities, ca, ...config.certificate, clock, log, metrics });
-  return { issuer, rootSources, roots, cache };
+  const { deadlineMs } = config.certificate;
+  const upstreams = createUpstreams({ upstreams: config.upstreams, issuer, bundle: roots.bundle, createToken: undefined, index, deadlineMs, clock, log, metrics });
+  const cache = createSvidCache({ identities: index.identities, ca: upstreams.ca, ...config.certificate, clock, log, metrics });
+  return { issuer, upstreams, rootSources, roots, cache };
 }
 
 interface Certificates {
-  readonly issuer: IssuerOwner;
+  readonly issuer: IssuerOwner | undefined;
+  readonly upstreams: Upstreams;
   readonly rootSources: readonly RootSource[];
   readonly roots: TrustBundleOwner;
   readonly cache: SvidCache;
 }
 
-async function createIssuer({ config, clock, log, metrics }: Shared): Promise<IssuerOwner> {
-  const files = config.upstreams[0]?.issuer;
+/** The issuer of the built-in upstream, if that is one of them. */
+async function createIssuer({ config, clock, log, metrics }: Shared): Promise<IssuerOwner | undefined> {
+  const builtIn = config.upstreams.find((upstream) => upstream.kind === 'built-in');
+  if (builtIn === undefined) return undefined;
+  const files = builtIn.issuer;
   if (files === undefined) {
     return createFixedIssuer(await openIssuer({ directory: config.state.directory, trustDomain: config.trustDomain, clock }));
   }

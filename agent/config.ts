@@ -14,8 +14,9 @@ import { SignetError } from './runtime/errors.js';
 
 export type { Fault } from './config/file.js';
 export type { HostPort } from './config/kinds.js';
-export type { FileSource, IssuerFiles, IssuerSource, PeerRule, Upstream } from './config/lists.js';
+export type { FileSource, IssuerSource, PeerRule } from './config/lists.js';
 export type { Mode } from './config/settings.js';
+export type { BuiltInUpstream, IssuerFiles, IstioUpstream, Upstream } from './config/upstreams.js';
 
 export type Config = Typed<Settings>;
 
@@ -149,8 +150,15 @@ export function evaluateConfig(input: ConfigInput, text: string | undefined, fil
     if (source.value === undefined && content.faults.length > 0) continue;
     for (const issue of result.error.issues) faults.push(...toFaults(entry, issue, source, content, file ?? fileToWrite(input.defaults)));
   }
+  if (faults.length === 0) faults.push(...contradictions(config as Config));
   if (faults.length > 0) throw new ConfigError(faults);
   return { config: deepFreeze(config) as Config, warnings: unknownVariables(env, named), file, effective };
+}
+
+/** Settings that are sound alone but not together. */
+function contradictions({ upstreams, trustBundle }: Config): Fault[] {
+  if (upstreams.some(({ kind }) => kind === 'built-in') || !trustBundle.sources.some(({ kind }) => kind === 'issuer')) return [];
+  return [{ path: 'trustBundle.sources', message: 'must not have the kind issuer, which is its default, without a built-in upstream' }];
 }
 
 interface Source {

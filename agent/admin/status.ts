@@ -32,7 +32,7 @@ export interface IdentityStatus {
 }
 
 export interface SourceStatus {
-  /** What comes from it: `pods` or `roots`. */
+  /** What comes from it: `pods`, `roots` or `certificates`. */
   readonly of: string;
   readonly name: string;
   /** Why its view is missing or old; absent while it works. */

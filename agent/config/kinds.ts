@@ -136,16 +136,21 @@ function parseHostPort(text: string): HostPort | undefined {
   return parts === null || port > 65_535 ? undefined : { host: parts[1] ?? parts[2] ?? '', port };
 }
 
+export function hostPortSchema(allowed: string, isAllowed: (address: HostPort) => boolean = () => true): Schema<HostPort> {
+  const parse = (text: string): HostPort | undefined => {
+    const address = parseHostPort(text);
+    return address !== undefined && isAllowed(address) ? address : undefined;
+  };
+  const written = checkedText(allowed, (text) => parse(text) !== undefined);
+  return z.pipe(
+    written,
+    z.transform((text: string) => parse(text) ?? z.NEVER),
+  );
+}
+
 export function hostPort(): Kind<HostPort> {
   const allowed = 'an address and port, such as 127.0.0.1:9470 or [::1]:9470';
-  const schema = (): Schema<HostPort> => {
-    const written = checkedText(allowed, (text) => parseHostPort(text) !== undefined);
-    return z.pipe(
-      written,
-      z.transform((text: string) => parseHostPort(text) ?? z.NEVER),
-    );
-  };
-  return scalar(schema, allowed, '');
+  return scalar(() => hostPortSchema(allowed), allowed, '');
 }
 
 /** A setting that may be left out. */

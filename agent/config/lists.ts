@@ -1,4 +1,5 @@
-// The settings that are lists and mappings: their shapes, and the zod schemas that read them. They stand in the file only.
+// The settings that are lists and mappings: their shapes, and the zod schemas that read them (upstreams: upstreams.ts). They
+// stand in the file only.
 // Used by the table of settings; the shapes are also the types of what the modules are given.
 
 import * as z from 'zod/mini';
@@ -7,7 +8,7 @@ import type { Kind, Schema } from './kinds.js';
 import { absolutePathText, checkedText, expected, isAbsolutePath, wholeNumber } from './kinds.js';
 import { unknownKeys } from './suggest.js';
 
-const mapping = <Shape extends Record<string, z.core.SomeType>>(shape: Shape, allowed: string) =>
+export const mapping = <Shape extends Record<string, z.core.SomeType>>(shape: Shape, allowed: string) =>
   z.strictObject(shape, {
     error: (issue) => {
       if (issue.code !== 'unrecognized_keys') return expected(allowed).error(issue);
@@ -15,7 +16,7 @@ const mapping = <Shape extends Record<string, z.core.SomeType>>(shape: Shape, al
     },
   });
 
-const fileOnly = <V>(schema: () => Schema<V>, allowed: string): Kind<V> => ({
+export const fileOnly = <V>(schema: () => Schema<V>, allowed: string): Kind<V> => ({
   schema,
   allowed,
   suffix: '',
@@ -42,9 +43,9 @@ export interface IssuerSource {
   readonly kind: 'issuer';
 }
 
-const pathSchema = () => checkedText(absolutePathText, isAbsolutePath);
-const fileSource = () => mapping({ kind: z.literal('file'), path: pathSchema() }, 'a source');
-const notEmpty = (allowed: string) => z.minLength(1, { error: `must have at least one entry: ${allowed}` });
+export const pathSchema = () => checkedText(absolutePathText, isAbsolutePath);
+export const fileSource = () => mapping({ kind: z.literal('file'), path: pathSchema() }, 'a source');
+export const notEmpty = (allowed: string) => z.minLength(1, { error: `must have at least one entry: ${allowed}` });
 
 export function podSources(): Kind<FileSource[]> {
   const allowed = 'a list of sources: {kind: file, path}';
@@ -57,42 +58,6 @@ export function rootSources(): Kind<(FileSource | IssuerSource)[]> {
   const issuer = () => mapping({ kind: z.literal('issuer') }, 'a source');
   const source = () => z.discriminatedUnion('kind', [fileSource(), issuer()], expected('file or issuer'));
   return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
-}
-
-/** The files of an issuer, all PEM. */
-export interface IssuerFiles {
-  readonly certificate: string;
-  readonly privateKey: string;
-  /** Certificates between the issuer and its root. */
-  readonly chain?: string;
-  /** Roots that the chain may end in. Default: the last self-signed certificate of the other files. */
-  readonly roots?: string;
-}
-
-export interface Upstream {
-  readonly kind: 'built-in';
-  /** Default: an issuer made on the first start and kept in the state directory. */
-  readonly issuer?: IssuerFiles;
-}
-
-function upstreamSchema(): Schema<Upstream> {
-  const issuer = mapping(
-    {
-      certificate: pathSchema(),
-      privateKey: pathSchema(),
-      chain: z.exactOptional(pathSchema()),
-      roots: z.exactOptional(pathSchema()),
-    },
-    'a mapping of files: certificate, privateKey, chain, roots',
-  );
-  const builtIn = mapping({ kind: z.literal('built-in'), issuer: z.exactOptional(issuer) }, 'an upstream');
-  return z.discriminatedUnion('kind', [builtIn], expected('built-in'));
-}
-
-export function upstreams(): Kind<Upstream[]> {
-  const allowed = 'a list with one upstream: {kind: built-in, issuer: {certificate, privateKey, chain, roots}}';
-  const one = () => z.maxLength(1, { error: 'must have one entry: failover between several upstreams is not available yet' });
-  return fileOnly(() => z.array(upstreamSchema(), expected(allowed)).check(notEmpty(allowed), one()), allowed);
 }
 
 /** Which peers a rule means and what they may ask for; the first rule that matches decides. */

@@ -18,7 +18,8 @@ import {
   socketPath,
   trustDomain,
 } from './kinds.js';
-import { labels, namespaces, peerRules, podSources, rootSources, upstreams } from './lists.js';
+import { labels, namespaces, peerRules, podSources, rootSources } from './lists.js';
+import { upstreams } from './upstreams.js';
 
 export type Mode = 'agent' | 'dev';
 
@@ -72,7 +73,7 @@ export function settings() {
     },
     upstreams: setting(
       upstreams(),
-      'The CA that signs. built-in signs in this process, with the issuer of the given PEM files or one made on the first start.',
+      'The CAs that sign, in order: the first that works is used. istio asks a CA that speaks the certificate service of Istio; built-in signs in this process, with the issuer of the given PEM files or one made on the first start.',
       inDevelopment(() => [{ kind: 'built-in' }]),
     ),
     trustBundle: {

@@ -184,7 +184,7 @@ t.test('each fault names its place and what is allowed', async (t) => {
     'upstreams[0].issuer.privatekey (line 5) is unknown; did you mean privateKey?',
   ]);
   t.strictSame(faultsOf(minimal.replace('[{kind: built-in}]', '[{kind: built-in}, {kind: built-in}]')), [
-    'upstreams (line 5) must have one entry: failover between several upstreams is not available yet',
+    'upstreams (line 5) must have one built-in upstream at most',
   ]);
   t.strictSame(faultsOf(minimal.replace('example.org', 'Example.org')), [
     'trustDomain (line 2) must be a trust domain: lower-case letters, digits, dots, dashes and underscores, at most 255',
@@ -371,6 +371,11 @@ t.test('commands find the socket that is set, else look where dev and the agent 
   t.strictSame(socketCandidates('sds.socket.path', { env: {} }), [`/tmp/signet-${uid}/sds/sds.sock`, '/run/signet/sds/sds.sock']);
   t.strictSame(socketCandidates('admin.socket.path', { env: { SIGNET_ADMIN_SOCKET_PATH: '/a.sock' } }), ['/a.sock']);
   t.strictSame(socketCandidates('sds.socket.path', { env: {}, file: join(directory, 'agent.yaml') }), ['/srv/sds.sock']);
+});
+
+t.test('the example of the page on upstreams is accepted', async (t) => {
+  const { config } = evaluate(readFileSync('docs/examples/agent-istio.yaml', 'utf8'));
+  t.equal(config.upstreams.length, 2);
 });
 
 t.test('the example of the reference page is accepted', async (t) => {

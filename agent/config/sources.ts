@@ -1,0 +1,114 @@
+// The settings that say where pods and roots come from: their shapes, and the zod schemas that read them.
+// Used by the table of settings; the shapes are also the types of what the wiring is given.
+
+import * as z from 'zod/mini';
+import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
+import type { HostPort, Kind } from './kinds.js';
+import { checkedText, expected, hostPort } from './kinds.js';
+import { fileOnly, fileSource, mapping, notEmpty, pathSchema } from './lists.js';
+import type { FileSource, IssuerSource } from './lists.js';
+
+/** How the kubelet is reached and verified; without any of the last three, by the roots of the API server and its address. */
+export interface KubeletSettings {
+  /** Default: 127.0.0.1:10250. */
+  readonly address?: HostPort;
+  /** File with the roots of its serving certificate, PEM. */
+  readonly ca?: string;
+  /** The name that its certificate must have. */
+  readonly serverName?: string;
+  /** SHA-256 of its public key, hex: alone decides. */
+  readonly pin?: string;
+}
+
+export interface ApiServerSource {
+  readonly kind: 'apiserver';
+  /** `node`: as this node, by impersonation. Default `own`: as the credential says. */
+  readonly as?: 'own' | 'node';
+}
+
+export interface KubeletSource extends KubeletSettings {
+  readonly kind: 'kubelet';
+}
+
+export interface KubeletPodsApiSource {
+  readonly kind: 'kubelet-pods-api';
+  /** Default: where the kubelet has it. */
+  readonly socket?: string;
+}
+
+export interface AutoSource {
+  readonly kind: 'auto';
+  readonly kubelet?: KubeletSettings;
+}
+
+export type PodSourceSettings = FileSource | ApiServerSource | KubeletSource | KubeletPodsApiSource | AutoSource;
+
+const kubeletShape = () => ({
+  address: z.exactOptional(hostPort().schema()),
+  ca: z.exactOptional(pathSchema()),
+  serverName: z.exactOptional(checkedText('the name in a certificate', (text) => /^[A-Za-z0-9.:-]{1,253}$/.test(text))),
+  pin: z.exactOptional(checkedText('64 hexadecimal digits, the SHA-256 of a public key', (text) => /^[0-9a-f]{64}$/.test(text))),
+});
+
+export function podSources(): Kind<PodSourceSettings[]> {
+  const allowed = 'a list of sources: {kind: auto, apiserver, kubelet, kubelet-pods-api or file, …}';
+  const apiServer = () => mapping({ kind: z.literal('apiserver'), as: z.exactOptional(z.enum(['own', 'node'], expected('own or node'))) }, 'a source');
+  const kubelet = () => mapping({ kind: z.literal('kubelet'), ...kubeletShape() }, 'a source');
+  const podsApi = () => mapping({ kind: z.literal('kubelet-pods-api'), socket: z.exactOptional(pathSchema()) }, 'a source');
+  const auto = () =>
+    mapping({ kind: z.literal('auto'), kubelet: z.exactOptional(mapping(kubeletShape(), 'a mapping of address, ca, serverName and pin')) }, 'a source');
+  const source = () =>
+    z.discriminatedUnion(
+      'kind',
+      [fileSource(), apiServer(), kubelet(), podsApi(), auto()],
+      expected('auto, apiserver, kubelet, kubelet-pods-api or file'),
+    );
+  return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
+}
+
+export interface ConfigMapSource {
+  readonly kind: 'configmap';
+  readonly namespace: string;
+  readonly name: string;
+  /** Default `root-cert.pem`. */
+  readonly key?: string;
+}
+
+export interface ClusterTrustBundleSource {
+  readonly kind: 'cluster-trust-bundle';
+  /** One object. */
+  readonly name?: string;
+  /** All objects of a signer. */
+  readonly signerName?: string;
+}
+
+export type RootSourceSettings = FileSource | IssuerSource | ConfigMapSource | ClusterTrustBundleSource;
+
+const signerText = 'the name of a signer, such as example.com/ca';
+
+export function rootSources(): Kind<RootSourceSettings[]> {
+  const allowed = 'a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}';
+  const issuer = () => mapping({ kind: z.literal('issuer') }, 'a source');
+  const configMap = () =>
+    mapping(
+      {
+        kind: z.literal('configmap'),
+        namespace: checkedText('the name of a namespace', isNamespace),
+        name: checkedText('the name of a ConfigMap', isServiceAccount),
+        key: z.exactOptional(checkedText('a key of a ConfigMap', (text) => /^[-._A-Za-z0-9]{1,253}$/.test(text))),
+      },
+      'a source',
+    );
+  const bundle = () =>
+    mapping(
+      {
+        kind: z.literal('cluster-trust-bundle'),
+        name: z.exactOptional(checkedText('the name of a ClusterTrustBundle', (text) => /^[a-z0-9.:-]{1,253}$/.test(text))),
+        signerName: z.exactOptional(checkedText(signerText, (text) => /^[a-z0-9.-]{1,253}\/[A-Za-z0-9._/-]{1,253}$/.test(text))),
+      },
+      'a source',
+    ).check(z.refine((source) => (source.name === undefined) !== (source.signerName === undefined), { error: 'must have either name or signerName' }));
+  const source = () =>
+    z.discriminatedUnion('kind', [fileSource(), issuer(), configMap(), bundle()], expected('file, issuer, configmap or cluster-trust-bundle'));
+  return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
+}

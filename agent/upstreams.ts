@@ -1,0 +1,181 @@
+// The wiring of the upstreams: from the setting to one CA for the cache, the files it reads, and what they have to tell.
+// Called by agent.ts. No logic of its own.
+
+import { createBuiltIn } from './ca/built-in.js';
+import type { CaClient } from './ca/ca-client.js';
+import { createFailover } from './ca/failover.js';
+import type { IssuerOwner } from './ca/issuer-owner.js';
+import type { IstioAuth } from './ca/istio-auth.js';
+import { createNodeAuth, createWorkloadAuth } from './ca/istio-auth.js';
+import { createIstioClient } from './ca/istio.js';
+import { createTokenFile } from './ca/token-file.js';
+import type { Config, IstioUpstream } from './config.js';
+import type { SpiffeId } from './identity/spiffe-id.js';
+import type { CreateToken } from './kube/token-request.js';
+import type { Metrics } from './metrics.js';
+import type { IdentityIndex } from './pods/identity-index.js';
+import { SignetError } from './runtime/errors.js';
+import type { Logger } from './runtime/log.js';
+import type { Reason } from './runtime/reasons.js';
+import type { Clock } from './runtime/time.js';
+import { aborted } from './runtime/time.js';
+import type { Watched } from './runtime/watched.js';
+import { joinWatched, mapWatched } from './runtime/watched.js';
+import type { TrustBundle } from './trust-bundle.js';
+import { createFileRootSource } from './trust-bundle.js';
+import type { Certificate } from './x509/certificate.js';
+
+export interface UpstreamsOptions {
+  readonly upstreams: Config['upstreams'];
+  /** Of the built-in upstream; undefined when there is none. */
+  readonly issuer: IssuerOwner | undefined;
+  readonly bundle: Watched<TrustBundle | undefined>;
+  /** For auth `workload`: a token as the node. */
+  readonly createToken: CreateToken | undefined;
+  readonly index: Pick<IdentityIndex, 'identities' | 'pods'>;
+  /** For one request, ms. */
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Something that an upstream needs, or an endpoint of one, with the reason why it is not as it should be. */
+export interface UpstreamPart {
+  readonly name: string;
+  readonly reason: Watched<Reason | undefined>;
+}
+
+export interface Upstreams {
+  readonly ca: CaClient;
+  /** Tokens and roots, without which an upstream cannot be asked. */
+  readonly needs: readonly UpstreamPart[];
+  readonly endpoints: readonly UpstreamPart[];
+  /** Follows the files, and closes connections when the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface Runnable {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createUpstreams(options: UpstreamsOptions): Upstreams {
+  const { upstreams, issuer, bundle, deadlineMs, clock, log, metrics } = options;
+  const clients: CaClient[] = [];
+  const needs: UpstreamPart[] = [];
+  const tasks: Runnable[] = [];
+  for (const [index, upstream] of upstreams.entries()) {
+    if (upstream.kind === 'istio') {
+      const wired = createIstio(nameOf(upstreams, index), upstream, options);
+      clients.push(...wired.clients);
+      needs.push(...wired.needs);
+      tasks.push(...wired.tasks);
+    } else if (issuer !== undefined) {
+      // What the CA signs must be of use to those who verify: it may chain to the roots of the trust bundle and to no other.
+      clients.push(createBuiltIn({ issuer: issuer.issuer, roots: rootsOf(bundle), clock }));
+    }
+  }
+  const [first, ...more] = clients;
+  if (first === undefined) throw new Error('bug: no upstream');
+  const run = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all([aborted(signal), ...tasks.map((task) => task.run(signal))]);
+  };
+  // The CA of this process is never away.
+  if (more.length === 0 && issuer !== undefined) return { ca: first, needs, endpoints: [], run };
+  const failover = createFailover({ clients: [first, ...more], deadlineMs, clock, log, metrics });
+  return { ca: failover, needs, endpoints: failover.health, run };
+}
+
+/** The kind, with its number where there are several of it. */
+function nameOf(upstreams: Config['upstreams'], index: number): string {
+  const { kind } = upstreams[index] ?? { kind: 'istio' };
+  const isOfKind = (each: { readonly kind: string }): boolean => each.kind === kind;
+  if (upstreams.filter(isOfKind).length === 1) return kind;
+  return `${kind}-${upstreams.slice(0, index + 1).filter(isOfKind).length}`;
+}
+
+interface WiredUpstream {
+  readonly clients: readonly CaClient[];
+  readonly needs: readonly UpstreamPart[];
+  readonly tasks: readonly Runnable[];
+}
+
+function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOptions): WiredUpstream {
+  const { bundle, clock, log, metrics } = options;
+  const { endpoints, tls, audience, clusterId, headers } = upstream;
+  const tlsRoots = createFileRootSource({ path: tls.roots.path, clock, log, metrics });
+  const ownRoots = upstream.roots === undefined ? undefined : createFileRootSource({ path: upstream.roots.path, clock, log, metrics });
+  const auth = createAuth(name, upstream, options);
+  const clients = endpoints.map((endpoint) =>
+    createIstioClient({
+      name,
+      endpoint,
+      tlsRoots: tlsRoots.roots,
+      roots:
+        ownRoots === undefined
+          ? rootsOf(bundle)
+          : intersect(
+              rootsOf(bundle),
+              mapWatched(ownRoots.roots, (roots) => roots ?? []),
+            ),
+      auth: auth.auth,
+      audience,
+      clock,
+      ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }),
+      ...(clusterId === undefined ? {} : { clusterId }),
+      ...(headers === undefined ? {} : { headers }),
+    }),
+  );
+  const missing = ({ code, detail }: Reason): Reason => ({ code: code === 'bundle-missing' ? 'ca-roots-missing' : code, detail });
+  return {
+    clients,
+    needs: [
+      ...auth.needs,
+      { name: `${name} tls roots`, reason: mapWatched(tlsRoots.reason, (reason) => (reason === undefined ? undefined : missing(reason))) },
+      ...(ownRoots === undefined ? [] : [{ name: `${name} roots`, reason: ownRoots.reason }]),
+    ],
+    tasks: [...clients, ...auth.tasks, tlsRoots, ...(ownRoots === undefined ? [] : [ownRoots])],
+  };
+}
+
+interface WiredAuth extends Omit<WiredUpstream, 'clients'> {
+  readonly auth: IstioAuth;
+}
+
+function createAuth(name: string, { auth, audience, tokenFile }: IstioUpstream, options: UpstreamsOptions): WiredAuth {
+  const { createToken, index, clock, log, metrics } = options;
+  if (auth === 'node') {
+    const file = createTokenFile({ upstream: name, path: tokenFile ?? '', audience, clock, log, metrics });
+    return { auth: createNodeAuth(file), needs: [{ name: `${name} token`, reason: file.reason }], tasks: [file] };
+  }
+  if (createToken === undefined)
+    throw new SignetError('invalid', 'auth workload needs access to the api server', { fields: { upstream: name } });
+  const tokenOf = async (id: SpiffeId, signal: AbortSignal): Promise<string> => {
+    const request = { ...boundTo(id, index), audience, lifetimeSeconds: workloadTokenSeconds };
+    return (await createToken(request, signal)).token;
+  };
+  return { auth: createWorkloadAuth({ createToken: tokenOf, clock }), needs: [], tasks: [] };
+}
+
+/** The shortest that an API server gives: it is used within seconds. */
+const workloadTokenSeconds = 600;
+
+/** The account of an identity and a pod of it on this node. */
+function boundTo({ uri, namespace, serviceAccount }: SpiffeId, { identities, pods }: UpstreamsOptions['index']) {
+  for (const uid of identities.value.get(uri)?.pods ?? []) {
+    const pod = pods.value.get(uid);
+    if (pod !== undefined) return { namespace, serviceAccount, pod: { name: pod.name, uid } };
+  }
+  throw new SignetError('notFound', 'no pod of the identity is left to ask a token for', { reason: 'not-on-node' });
+}
+
+const rootsOf = (bundle: Watched<TrustBundle | undefined>): Watched<readonly Certificate[]> =>
+  mapWatched(bundle, (value) => value?.roots ?? []);
+
+/** Those of `all` that `some` has too. */
+function intersect(all: Watched<readonly Certificate[]>, some: Watched<readonly Certificate[]>): Watched<readonly Certificate[]> {
+  return mapWatched(joinWatched([all, some]), ([every = [], own = []]) => {
+    const named = new Set(own.map(({ fingerprint }) => fingerprint));
+    return every.filter(({ fingerprint }) => named.has(fingerprint));
+  });
+}

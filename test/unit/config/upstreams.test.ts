@@ -1,0 +1,112 @@
+import t from 'tap';
+import type { Config } from '../../../agent/config.js';
+import { ConfigError, evaluateConfig, formatFault } from '../../../agent/config.js';
+
+const sources = `
+trustDomain: cluster.local
+node: node-1
+pods: {sources: [{kind: file, path: /pods.yaml}]}
+trustBundle: {sources: [{kind: file, path: /roots.pem}]}
+`;
+
+const evaluate = (text: string): Config => evaluateConfig({ defaults: 'agent', env: {} }, text, '/agent.yaml').config;
+
+function faultsOf(text: string): string[] {
+  try {
+    evaluate(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map(formatFault);
+    throw error;
+  }
+  return [];
+}
+
+const istio = 'kind: istio, endpoints: ["istiod.istio-system.svc:15012"], tls: {roots: {kind: file, path: /ca.pem}}';
+
+t.test('an istio upstream, from the least to all of it', async (t) => {
+  t.strictSame(evaluate(`${sources}upstreams: [{${istio}, tokenFile: /token}]`).upstreams, [
+    {
+      kind: 'istio',
+      endpoints: [{ host: 'istiod.istio-system.svc', port: 15_012 }],
+      tls: { roots: { kind: 'file', path: '/ca.pem' } },
+      auth: 'node',
+      audience: 'istio-ca',
+      tokenFile: '/token',
+    },
+  ]);
+  const full = `${sources}
+upstreams:
+  - kind: istio
+    endpoints: ['10.0.0.1:15012', '[::1]:15012']
+    tls:
+      roots: {kind: file, path: /ca.pem}
+      serverName: istiod.istio-system.svc
+    auth: workload
+    audience: signet-ca
+    clusterId: Kubernetes
+    headers: {x-tenant: blue}
+    roots: {kind: file, path: /mine.pem}
+`;
+  t.strictSame(evaluate(full).upstreams, [
+    {
+      kind: 'istio',
+      endpoints: [
+        { host: '10.0.0.1', port: 15_012 },
+        { host: '::1', port: 15_012 },
+      ],
+      tls: { roots: { kind: 'file', path: '/ca.pem' }, serverName: 'istiod.istio-system.svc' },
+      auth: 'workload',
+      audience: 'signet-ca',
+      clusterId: 'Kubernetes',
+      headers: { 'x-tenant': 'blue' },
+      roots: { kind: 'file', path: '/mine.pem' },
+    },
+  ]);
+});
+
+t.test('several upstreams keep their order', async (t) => {
+  const two = `${sources}upstreams: [{${istio}, tokenFile: /token}, {kind: built-in}]`;
+  t.strictSame(
+    evaluate(two).upstreams.map(({ kind }) => kind),
+    ['istio', 'built-in'],
+  );
+});
+
+t.test('faults', async (t) => {
+  const headerFault =
+    'upstreams[0].headers (line 6) must have names in lower case that are neither authorization, clusterid nor of HTTP and gRPC';
+  const cases: readonly (readonly [string, string])[] = [
+    [istio, 'upstreams[0].tokenFile (line 6) is required with auth node: the projected token of this agent for the CA'],
+    [
+      `${istio}, auth: workload, tokenFile: /token`,
+      'upstreams[0].tokenFile (line 6) has no effect with auth workload, which asks with a token of each workload',
+    ],
+    [`${istio}, auth: caller`, 'upstreams[0].auth (line 6) must be node or workload'],
+    [`${istio}, tokenFile: token`, 'upstreams[0].tokenFile (line 6) must be an absolute path'],
+    [`${istio}, tokenFile: /token, clusterID: x`, 'upstreams[0].clusterID (line 6) is unknown; did you mean clusterId?'],
+    [`${istio}, tokenFile: /token, clusterId: "é"`, 'upstreams[0].clusterId (line 6) must be what the CA calls this cluster'],
+    [`${istio}, tokenFile: /token, headers: {x: "a\\nb"}`, 'upstreams[0].headers.x (line 6) must be printable ASCII'],
+    ...['authorization', 'clusterid', 'X-Tenant', 'grpc-timeout', 'x-bin', '":path"'].map(
+      (name) => [`${istio}, tokenFile: /token, headers: {${name}: x}`, headerFault] as const,
+    ),
+    [
+      istio.replace('svc:15012', 'svc') + ', tokenFile: /token',
+      'upstreams[0].endpoints[0] (line 6) must be an address and port, such as istiod.istio-system.svc:15012',
+    ],
+    [
+      istio.replace(':15012', ':0') + ', tokenFile: /token',
+      'upstreams[0].endpoints[0] (line 6) must be an address and port, such as istiod.istio-system.svc:15012',
+    ],
+    [istio.replace(/\[.*?\]/, '[]') + ', tokenFile: /token', 'upstreams[0].endpoints (line 6) must have at least one entry: host:port'],
+    [istio.replace('{roots: {kind: file, path: /ca.pem}}', '{}') + ', tokenFile: /token', 'upstreams[0].tls.roots (line 6) is required'],
+    ['kind: vault', 'upstreams[0].kind (line 6) must be built-in or istio'],
+  ];
+  for (const [upstream, fault] of cases) t.strictSame(faultsOf(`${sources}upstreams: [{${upstream}}]`), [fault], upstream);
+});
+
+t.test('roots of the issuer need an issuer', async (t) => {
+  const text = sources.replace('{kind: file, path: /roots.pem}', '{kind: issuer}');
+  const fault = 'trustBundle.sources must not have the kind issuer, which is its default, without a built-in upstream';
+  t.strictSame(faultsOf(`${text}upstreams: [{${istio}, tokenFile: /token}]`), [fault]);
+  t.strictSame(faultsOf(`${text}upstreams: [{${istio}, tokenFile: /token}, {kind: built-in}]`), []);
+});

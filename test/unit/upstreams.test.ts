@@ -1,0 +1,198 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import type { Status } from '../../agent/admin/client.js';
+import type { Upstream } from '../../agent/config.js';
+import { createSpiffeId } from '../../agent/identity/spiffe-id.js';
+import type { CreateToken, TokenOptions } from '../../agent/kube/token-request.js';
+import type { Pod } from '../../agent/pods/pod.js';
+import { systemClock } from '../../agent/runtime/time.js';
+import { WatchedValue } from '../../agent/runtime/watched.js';
+import type { TrustBundle } from '../../agent/trust-bundle.js';
+import { createUpstreams } from '../../agent/upstreams.js';
+import { readCertificates } from '../../agent/x509/pem.js';
+import type { TestAgent, TestAgentOptions } from '../fixtures/agent.js';
+import { idOf, podsOf, startTestAgent } from '../fixtures/agent.js';
+import type { FakeIstioCa } from '../fixtures/istio-ca.js';
+import { createFakeIstioCa, refusals } from '../fixtures/istio-ca.js';
+import { createRecordingLogger } from '../fixtures/log.js';
+import { createTestMetrics } from '../fixtures/metrics.js';
+import { pemOf } from '../fixtures/pki.js';
+import type { TestCertificate } from '../fixtures/pki.js';
+import { createPod } from '../fixtures/pods.js';
+import { createTestToken } from '../fixtures/tokens.js';
+
+const never = new AbortController().signal;
+const within = { deadlineMs: 10_000, signal: never };
+
+const token = createTestToken();
+
+/** An istio upstream of the setting, with its files in the directory of the test. */
+function upstreamOf(directory: string, ca: FakeIstioCa, name: string, more: object = {}): object {
+  writeFileSync(join(directory, `${name}-tls.pem`), ca.servingRoot.pem);
+  writeFileSync(join(directory, `${name}-token`), token);
+  return {
+    kind: 'istio',
+    endpoints: [`127.0.0.1:${ca.port}`],
+    tls: { roots: { kind: 'file', path: join(directory, `${name}-tls.pem`) }, serverName: 'ca.test' },
+    tokenFile: join(directory, `${name}-token`),
+    ...more,
+  };
+}
+
+interface AgentScene {
+  readonly running: TestAgent;
+  /** The certificate of shop/cart over SDS. */
+  fetch(): Promise<{ readonly issuer: Buffer | undefined; readonly roots: number }>;
+}
+
+async function startScene(
+  t: Test,
+  files: string,
+  upstreams: readonly object[],
+  bundle: readonly TestCertificate[],
+  options: Partial<TestAgentOptions> = {},
+): Promise<AgentScene> {
+  const roots = join(files, 'roots.pem');
+  writeFileSync(roots, pemOf(...bundle));
+  const settings = { upstreams, 'trustBundle.sources': [{ kind: 'file', path: roots }], ...options.settings };
+  const running = await startTestAgent({ pods: podsOf('cart'), ...options, settings });
+  t.teardown(() => running.stop());
+  return {
+    running,
+    async fetch() {
+      const [secret] = await running.sds.fetchOnce([idOf('cart')], within);
+      const [rootsSecret] = await running.sds.fetchOnce(['ROOTCA'], within);
+      if (secret?.kind !== 'certificate' || rootsSecret?.kind !== 'roots') throw new Error('no secret');
+      const [leaf] = readCertificates(secret.chainPem, { source: 'answer' });
+      return { issuer: leaf?.issuer, roots: readCertificates(rootsSecret.rootsPem, { source: 'roots' }).length };
+    },
+  };
+}
+
+async function statusWhere(running: TestAgent, isMet: (status: Status) => boolean): Promise<Status> {
+  // The control socket has nothing to follow; each look is a round trip, and their number is bounded.
+  for (let look = 0; look < 2_000; look += 1) {
+    const status = await running.admin.status(never);
+    if (isMet(status)) return status;
+  }
+  throw new Error('the status never came to that');
+}
+
+const isUnavailable = ({ identities }: Status): boolean => identities[0]?.state === 'unavailable';
+
+t.test('the agent serves what an istio CA signed, and never logs its token', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  const files = t.testdir({});
+  const upstream = upstreamOf(files, ca, 'one', { clusterId: 'Kubernetes', headers: { 'x-tenant': 'blue' } });
+  const { running, fetch } = await startScene(t, files, [upstream], [ca.root]);
+  t.ok((await fetch()).issuer?.equals(ca.root.certificate.subject));
+  t.match(ca.calls[0], {
+    impersonatedIdentity: idOf('cart'),
+    headers: { 'authorization': `Bearer ${token}`, 'clusterid': 'Kubernetes', 'x-tenant': 'blue' },
+  });
+  const status = await running.admin.status(never);
+  t.equal(status.ready, true);
+  t.same(
+    status.sources.filter(({ of }) => of === 'certificates'),
+    [{ of: 'certificates', name: `istio 127.0.0.1:${ca.port}` }],
+  );
+  const printed = `${running.logs.join('\n')}${JSON.stringify(status)}`;
+  for (const part of token.split('.').slice(1)) t.notMatch(printed, part);
+});
+
+t.test('an agent whose token is for another audience is not ready and says both', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  const files = t.testdir({});
+  const { running } = await startScene(t, files, [upstreamOf(files, ca, 'one', { audience: 'other-ca' })], [ca.root]);
+  const { ready, reasons } = await statusWhere(running, ({ reasons }) => reasons.some(({ code }) => code === 'ca-token-audience'));
+  t.equal(ready, false);
+  t.match(
+    reasons.find(({ gate }) => gate === 'istio token'),
+    { code: 'ca-token-audience', detail: /audience other-ca, tokenAudiences istio-ca/ },
+  );
+  t.equal(ca.connections, 0);
+});
+
+t.test('a second upstream takes over, and what chains to a root of its own is refused', async (t) => {
+  const [one, two] = [await createFakeIstioCa(t), await createFakeIstioCa(t)];
+  const files = t.testdir({});
+  await one.stop();
+  const upstreams = [upstreamOf(files, one, 'one'), upstreamOf(files, two, 'two')];
+  const stranger = await startScene(t, files, upstreams, [one.root]);
+  const { identities } = await statusWhere(stranger.running, isUnavailable);
+  t.match(identities[0]?.reason, { code: 'ca-unavailable', detail: /istio-2: check the answer: no known certificate has the name/ });
+  const [roots] = await stranger.running.sds.fetchOnce(['ROOTCA'], within);
+  t.equal(roots?.kind === 'roots' && readCertificates(roots.rootsPem, { source: 'roots' }).length, 1, 'and the bundle is unchanged');
+
+  const known = await startScene(t, files, upstreams, [one.root, two.root]);
+  t.ok((await known.fetch()).issuer?.equals(two.root.certificate.subject));
+});
+
+t.test('an upstream that may chain to one root of the bundle is not trusted for the others', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  const other = await createFakeIstioCa(t);
+  const files = t.testdir({ 'mine.pem': String(other.root.pem) });
+  const upstream = upstreamOf(files, ca, 'one', { roots: { kind: 'file', path: join(files, 'mine.pem') } });
+  const { running } = await startScene(t, files, [upstream], [ca.root, other.root]);
+  const { identities } = await statusWhere(running, isUnavailable);
+  t.equal(identities[0]?.reason?.code, 'trust-anchor-unknown');
+});
+
+t.test('the built-in CA signs while the upstream before it refuses', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  ca.outcome = () => refusals.impersonation;
+  const files = t.testdir({});
+  const settings = { 'trustBundle.sources': [{ kind: 'issuer' }] };
+  const { fetch } = await startScene(t, files, [upstreamOf(files, ca, 'one'), { kind: 'built-in' }], [ca.root], { settings });
+  t.notOk((await fetch()).issuer?.equals(ca.root.certificate.subject));
+});
+
+t.test('auth workload: a token for a live pod of the identity, from the API server as the node', async (t) => {
+  const id = createSpiffeId('cluster.local', 'shop', 'cart');
+  const options = (createToken: CreateToken | undefined) => ({
+    upstreams: [
+      {
+        kind: 'istio',
+        endpoints: [{ host: '127.0.0.1', port: 1 }],
+        tls: { roots: { kind: 'file', path: '/none' } },
+        auth: 'workload',
+        audience: 'istio-ca',
+      },
+    ] satisfies Upstream[],
+    issuer: undefined,
+    bundle: new WatchedValue<TrustBundle | undefined>(undefined),
+    createToken,
+    index: {
+      identities: new WatchedValue(new Map([[id.uri, { id, pods: ['uid-gone', 'uid-cart'], since: 0 }]])),
+      pods: new WatchedValue<ReadonlyMap<string, Pod>>(new Map([['uid-cart', createPod('cart')]])),
+    },
+    deadlineMs: 10_000,
+    clock: systemClock,
+    log: createRecordingLogger(),
+    metrics: createTestMetrics().metrics,
+  });
+  const asked: TokenOptions[] = [];
+  const { ca } = createUpstreams(
+    options(async (request) => {
+      asked.push(request);
+      return { token: createTestToken({ audiences: ['api'] }), expiresAt: 0 };
+    }),
+  );
+  const request = { id, csr: Buffer.alloc(0), lifetimeMs: 1_000 };
+  await t.rejects(
+    ca.request(request, () => {}, never),
+    { name: 'SignetError', reason: 'ca-token-audience' },
+    'and it is looked at before it is sent',
+  );
+  t.same(asked, [
+    { namespace: 'shop', serviceAccount: 'cart', pod: { name: 'cart', uid: 'uid-cart' }, audience: 'istio-ca', lifetimeSeconds: 600 },
+  ]);
+  const foreign = { ...request, id: createSpiffeId('cluster.local', 'shop', 'other') };
+  await t.rejects(
+    ca.request(foreign, () => {}, never),
+    { name: 'SignetError', reason: 'not-on-node' },
+  );
+  t.throws(() => createUpstreams(options(undefined)), { name: 'SignetError', kind: 'invalid' });
+});
