@@ -62,14 +62,9 @@ export function createFailover(options: FailoverOptions): Failover {
   const targets = clients.map((client) => createTarget(client, options));
   let used = clients[0].name;
 
-  const attempt = async <T>(
-    target: Target,
-    isLast: boolean,
-    request: CaRequest,
-    accept: (answer: CaAnswer) => T,
-    signal: AbortSignal,
-  ): Promise<T> => {
+  const attempt = async <T>(target: Target, request: CaRequest, accept: (answer: CaAnswer) => T, signal: AbortSignal): Promise<T> => {
     const { client } = target;
+    const isLast = !targets.slice(targets.indexOf(target) + 1).some((later) => later.admits());
     const done = target.begin();
     try {
       const result = await (isLast
@@ -100,13 +95,10 @@ export function createFailover(options: FailoverOptions): Failover {
     async request(request, accept, signal) {
       const failures: Failure[] = [];
       const given = new Set<string>();
-      const open = targets.filter((target) => target.admits());
-      for (const [index, target] of (open.length > 0 ? open : lastResort(targets)).entries()) {
+      for (const target of candidates(targets, given)) {
         const upstream = target.client.name;
-        // Others may have changed its state meanwhile.
-        if (given.has(upstream) || target.isProbed()) continue;
         try {
-          return await attempt(target, index >= open.length - 1, request, accept, signal);
+          return await attempt(target, request, accept, signal);
         } catch (error) {
           const reason = reasonOf(error);
           if (signal.aborted || (reason !== undefined && requestFaults.has(reason))) throw error;
@@ -129,10 +121,20 @@ function isEndpointFault(error: unknown): boolean {
   return reason === undefined ? ['deadline', 'unavailable', 'internal'].includes(kindOf(error)) : endpointFaults.has(reason);
 }
 
-/** All are left out: the one that was to be tried first, unless a call is trying it. */
-function lastResort(targets: readonly Target[]): readonly Target[] {
+/**
+ * Whom to ask, each looked at when its turn comes. When all are left out: the one that is due first, unless a call is
+ * trying it. `given` grows meanwhile: upstreams that had their say.
+ */
+function* candidates(targets: readonly Target[], given: ReadonlySet<string>): Generator<Target> {
+  let any = false;
+  for (const target of targets) {
+    if (given.has(target.client.name) || !target.admits()) continue;
+    any = true;
+    yield target;
+  }
+  if (any) return;
   const [first] = targets.filter((target) => !target.isProbed()).sort((a, b) => a.openUntil() - b.openUntil());
-  return first === undefined ? [] : [first];
+  if (first !== undefined) yield first;
 }
 
 /** The most preferred upstream explains the failure; the others are named beside it. */

@@ -100,6 +100,42 @@ t.test('a CA that is down is left out, the next signs in the same attempt, and t
   );
 });
 
+t.test('one call at a time tries an endpoint that is left out', async (t) => {
+  const { ask, calls, cas, clock } = scene('one', 'two');
+  cas[0].outcome = () => down;
+  await ask();
+  await clock.advance(500);
+  cas[0].latencyMs = 100;
+  const probe = ask();
+  await until(() => cas[0].waiting === 1);
+  t.equal(await ask(), 'two');
+  t.same(calls(), [2, 2]);
+  await clock.advance(100);
+  t.equal(await probe, 'two');
+});
+
+t.test('an endpoint that refuses works', async (t) => {
+  const { ask, cas, clock, failover } = scene('one', 'two');
+  cas[0].outcome = () => down;
+  await ask();
+  await clock.advance(500);
+  cas[0].outcome = failsWith('unauthenticated', 'ca-unauthenticated');
+  t.equal(await ask(), 'two');
+  t.equal(failover.health[0]?.reason.value, undefined);
+});
+
+t.test('an endpoint that was left out while another hung is not asked', async (t) => {
+  const { ask, calls, cas, clock } = scene('one', 'two', 'three');
+  cas[0].outcome = () => 'hang';
+  cas[1].outcome = () => down;
+  const [slow, other] = [ask(), ask()];
+  await until(() => cas[0].waiting === 2);
+  await clock.advance(5_000);
+  t.same(await Promise.all([slow, other]), ['three', 'three']);
+  t.ok((calls()[1] ?? 0) <= 2);
+  t.equal(await ask(), 'three');
+});
+
 t.test('the pause never grows over half a minute', async (t) => {
   const { ask, calls, cas, clock } = scene('one', 'two');
   cas[0].outcome = () => down;

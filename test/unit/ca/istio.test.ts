@@ -2,6 +2,7 @@ import dns from 'node:dns';
 import t from 'tap';
 import { createWorkloadAuth } from '../../../agent/ca/istio-auth.js';
 import { Token } from '../../../agent/ca/token.js';
+import { until } from '../../fixtures/clock.js';
 import { createIntermediate, createRoot, dayMs } from '../../fixtures/pki.js';
 import { createFakeIstioCa, refusals } from '../../fixtures/istio-ca.js';
 import { createIstioScene, fixedAuth, id, issue } from '../../fixtures/istio-scene.js';
@@ -226,6 +227,26 @@ t.test('new roots mean a new connection, and calls under way end on the old one'
   t.equal(ca.connections, 2);
   release();
   t.equal((await underWay).id.uri, id.uri);
+});
+
+t.test('a call that still waits for a connection is not failed by new roots', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  const { promise: resolved, resolve } = createGate();
+  let lookups = 0;
+  t.capture(dns.promises, 'lookup', (async () => {
+    lookups += 1;
+    await resolved;
+    return [{ address: '127.0.0.1', family: 4 }];
+  }) as unknown as typeof dns.promises.lookup);
+  const { client, tlsRoots } = createIstioScene(t, ca, { endpoint: { host: 'ca.test', port: ca.port } });
+  const waiting = issue(client);
+  await until(() => lookups === 1);
+  tlsRoots.set([...(tlsRoots.value ?? []), createRoot().certificate]);
+  const next = issue(client);
+  await until(() => lookups === 2);
+  resolve();
+  t.equal((await waiting).id.uri, id.uri);
+  t.equal((await next).id.uri, id.uri);
 });
 
 t.test('no root, no connection', async (t) => {
