@@ -5,7 +5,7 @@ import { SignetError } from '../../../agent/runtime/errors.js';
 import { PrivateKey, keyTypes } from '../../../agent/x509/csr.js';
 import type { KeyType } from '../../../agent/x509/csr.js';
 import { createFakeCa } from '../../fixtures/ca.js';
-import { createFakeClock } from '../../fixtures/clock.js';
+import { createFakeClock, until } from '../../fixtures/clock.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
 const id = createSpiffeId('example.org', 'test', 'a');
@@ -80,4 +80,23 @@ t.test('results are counted by kind, refused answers by reason', async (t) => {
   t.equal(await read('signet_ca_answers_refused_total', { upstream: 'fake', reason: 'bundle-missing' }), undefined);
   t.equal(await read('signet_svid_request_seconds_count'), 5);
   t.equal(clock.alarms, 0);
+});
+
+t.test('an answer that comes after the deadline is not looked at', async (t) => {
+  const { issue, ca, clock, read } = scene();
+  let call: Promise<unknown> = Promise.resolve();
+  const { request } = ca;
+  ca.request = (...args) => {
+    const answer = request(...args);
+    call = answer;
+    return answer;
+  };
+  ca.outcome = () => 'hang-and-ignore-abort';
+  const late = t.rejects(issue(id, never), { name: 'SignetError', kind: 'deadline' });
+  await until(() => ca.waiting === 1);
+  await clock.advance(10_000);
+  await late;
+  ca.release();
+  await t.rejects(call, { name: 'SignetError', kind: 'cancelled' });
+  t.equal(await read('signet_svid_requests_total', { result: 'ok' }), undefined);
 });
