@@ -16,12 +16,14 @@ import type { Config, ConfigInput, LoadedConfig } from './config.js';
 import { configFields, processEnvironment } from './config.js';
 import { createFollowedSettings } from './config/followed.js';
 import { createHttpDoor } from './http.js';
+import type { KubeAccess } from './kube/access.js';
+import { createKubeAccess } from './kube/access.js';
+import { createTokenRequester } from './kube/token-request.js';
 import type { Listener } from './listen.js';
 import { listenFd, listenUnix } from './listen.js';
 import type { Metrics } from './metrics.js';
 import { addProcessMetrics, createMetrics } from './metrics.js';
 import { createNodeSecrets } from './node-secrets.js';
-import { createFileSource } from './pods/file-source.js';
 import type { IdentityIndex, NodeIdentity } from './pods/identity-index.js';
 import { createIdentityIndex } from './pods/identity-index.js';
 import { findGroupId } from './runtime/group.js';
@@ -33,14 +35,15 @@ import { loadNative, socketFd } from './runtime/native.js';
 import type { Clock } from './runtime/time.js';
 import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
-import { WatchedValue, until } from './runtime/watched.js';
+import { until } from './runtime/watched.js';
 import { createPeerPolicy } from './sds/peer.js';
 import { createAttestor, readStandpoint } from './sds/process.js';
 import { createSdsServer } from './sds/server.js';
 import { createSdsService } from './sds/service.js';
+import { createPodSources, createRootSources } from './sources.js';
 import { passedFds } from './systemd.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
-import { createFileRootSource, createTrustBundle, createWatchedRootSource } from './trust-bundle.js';
+import { createTrustBundle } from './trust-bundle.js';
 import type { Upstreams } from './upstreams.js';
 import { createUpstreams } from './upstreams.js';
 import { version } from './version.js';
@@ -82,10 +85,12 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   addProcessMetrics(registry);
   const metrics = createMetrics(registry);
   metrics.buildInfo.set({ version, node: process.versions.node }, 1);
-  const shared: Shared = { config, clock, log, metrics };
 
   const settings = createFollowedSettings({ loaded, input, clock, log, metrics });
-  const sources = config.pods.sources.map(({ path }) => createFileSource({ path, node: config.node, clock, log, metrics }));
+  const { kubeconfig, node } = config;
+  const kube = createKubeAccess({ kubeconfig, env: input.env ?? processEnvironment(), node, clock, log, metrics });
+  const shared: Shared = { config, kube, clock, log, metrics };
+  const sources = createPodSources(config, shared);
   const index = createIdentityIndex({
     sources,
     trustDomain: config.trustDomain,
@@ -121,7 +126,13 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
     cache,
     explain: index.explain,
     sources: [
-      ...sources.map(({ name, view: pods }) => ({ of: 'pods', name, reason: () => pods.value.reason })),
+      ...sources.map((source) => ({
+        of: 'pods',
+        get name() {
+          return source.name;
+        },
+        reason: () => source.view.value.reason,
+      })),
       ...certificates.rootSources.map(({ name, reason }) => ({ of: 'roots', name, reason: () => reason.value })),
       ...upstreams.endpoints.map(({ name, reason }) => ({ of: 'certificates', name, reason: () => reason.value })),
     ],
@@ -161,22 +172,32 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
 
 interface Shared {
   readonly config: Config;
+  readonly kube: KubeAccess;
   readonly clock: Clock;
   readonly log: RootLogger;
   readonly metrics: Metrics;
 }
 
 /** Issuer, roots and the cache between them. */
-async function createCertificates(index: IdentityIndex, { config, clock, log, metrics }: Shared): Promise<Certificates> {
-  const issuer = await createIssuer({ config, clock, log, metrics });
-  const rootSources = config.trustBundle.sources.map((source) =>
-    source.kind === 'file'
-      ? createFileRootSource({ path: source.path, clock, log, metrics })
-      : createWatchedRootSource('issuer', issuer?.roots ?? new WatchedValue([])),
-  );
+async function createCertificates(index: IdentityIndex, shared: Shared): Promise<Certificates> {
+  const { config, kube, clock, log, metrics } = shared;
+  const issuer = await createIssuer(shared);
+  const rootSources = createRootSources(config.trustBundle.sources, issuer?.roots, shared);
   const roots = createTrustBundle({ sources: rootSources, clock, log, metrics });
   const { deadlineMs } = config.certificate;
-  const upstreams = createUpstreams({ upstreams: config.upstreams, issuer, bundle: roots.bundle, createToken: undefined, index, deadlineMs, clock, log, metrics });
+  // The kubeconfig of a node is of that node; the account of a pod has to act as it.
+  const createToken = createTokenRequester(config.kubeconfig === undefined ? kube.asNode : kube.own);
+  const upstreams = createUpstreams({
+    upstreams: config.upstreams,
+    issuer,
+    bundle: roots.bundle,
+    createToken,
+    index,
+    deadlineMs,
+    clock,
+    log,
+    metrics,
+  });
   const cache = createSvidCache({ identities: index.identities, ca: upstreams.ca, ...config.certificate, clock, log, metrics });
   return { issuer, upstreams, rootSources, roots, cache };
 }
@@ -242,12 +263,21 @@ async function openSockets(native: Native, onSds: OnConnection, { config, clock,
     return other.trustDomain === config.trustDomain && other.node === config.node;
   };
   const takeover = config.sds.socket.takeover ? { takeover: { native, isSameAgent } } : {};
-  const open = async (name: 'sds' | 'admin', path: string, mode: number, group: string | undefined, onConnection: OnConnection): Promise<Listener> => {
+  const open = async (
+    name: 'sds' | 'admin',
+    path: string,
+    mode: number,
+    group: string | undefined,
+    onConnection: OnConnection,
+  ): Promise<Listener> => {
     const shared = { pauseOnConnect: name === 'sds', log };
     // One socket without a name is the SDS socket.
     const given = passed.fds.find((each) => each.name === name || (name === 'sds' && passed.fds.length === 1));
     if (given !== undefined) return await listenFd(given.fd, shared, onConnection);
-    return await listenUnix({ path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock }, onConnection);
+    return await listenUnix(
+      { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock },
+      onConnection,
+    );
   };
   let onAdmin: OnConnection = (socket) => socket.destroy();
   const { socket } = config.sds;

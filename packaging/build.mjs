@@ -1,6 +1,6 @@
 // `npm run build`: everything that is shipped, in dist/ or the directory of the argument: the launcher signet.cjs, the bundle
-// signet-main.cjs, koffi's native binary, the third-party notices and the code cache. It needs nothing of node_modules at
-// run time and holds no path of the machine that built it. Two builds of one tree give the same bytes, except for the code
+// signet-main.cjs, the reader of kubeconfigs that it loads when there is one, koffi's native binary, the third-party notices
+// and the code cache. It needs nothing of node_modules at run time and holds no path of the machine that built it. Two builds of one tree give the same bytes, except for the code
 // cache, which only saves time.
 
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -30,6 +30,16 @@ const koffiBeside = {
   },
 };
 
+/** What reads kubeconfigs is as large as all the rest: a bundle of its own, beside the main one, that few agents load. */
+const kubeconfigReader = '@kubernetes/client-node/dist/config.js';
+
+const kubeconfigBeside = {
+  name: 'kubeconfig-beside',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^@kubernetes\/client-node\// }, () => ({ path: './signet-kubeconfig.cjs', external: true }));
+  },
+};
+
 /**
  * What libraries load at their start for features that Signet does not have: [importing package, module]. Each costs start
  * time and memory, some with the Node modules below them. In its place stands a function that throws when it is called.
@@ -46,6 +56,12 @@ const unused = [
   ['prom-client', './lib/pushgateway'],
   ['prom-client', './timeWindowQuantiles'],
   ['prom-client', '@opentelemetry/api'],
+  // Its own calls, which we make by ourselves.
+  ['@kubernetes/client-node', 'node-fetch'],
+  // Proxies, which are refused, and an auth provider that Kubernetes has given up.
+  ['@kubernetes/client-node', 'hpagent'],
+  ['@kubernetes/client-node', 'socks-proxy-agent'],
+  ['@kubernetes/client-node', 'openid-client'],
   // Subcommands that are programs of their own.
   ['commander', 'node:child_process'],
 ];
@@ -70,31 +86,42 @@ function koffiBinary() {
   return createRequire(import.meta.url).resolve(`@koromix/koffi-${platform}/${libc}_${process.arch}/koffi.node`);
 }
 
-for (const name of ['signet.cjs', 'signet-main.cjs', 'koffi.node', 'THIRD-PARTY-NOTICES.txt', 'code-cache']) {
+for (const name of ['signet.cjs', 'signet-main.cjs', 'signet-kubeconfig.cjs', 'koffi.node', 'THIRD-PARTY-NOTICES.txt', 'code-cache']) {
   rmSync(join(dist, name), { recursive: true, force: true });
 }
 
-const { metafile } = await build({
+const shared = {
   absWorkingDir: root,
-  entryPoints: ['agent/cli.ts'],
-  outfile: join(dist, 'signet-main.cjs'),
   bundle: true,
   minify: true,
   platform: 'node',
   target: 'node20.19',
   format: 'cjs',
   legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+};
+const main = await build({
+  ...shared,
+  entryPoints: ['agent/cli.ts'],
+  // Where the launcher runs the code, only require finds another file.
+  supported: { 'dynamic-import': false },
+  outfile: join(dist, 'signet-main.cjs'),
   // One expression, the function that Node makes of a CommonJS module, so that the launcher compiles the file as it is.
   banner: { js: '(function (exports, require, module, __filename, __dirname) {' },
   footer: { js: '})' },
   define: { SIGNET_VERSION: JSON.stringify(version) },
-  plugins: [koffiBeside, withoutUnused],
-  metafile: true,
-  logLevel: 'warning',
+  plugins: [koffiBeside, kubeconfigBeside, withoutUnused],
+});
+const kubeconfig = await build({
+  ...shared,
+  entryPoints: [createRequire(import.meta.url).resolve(kubeconfigReader)],
+  outfile: join(dist, 'signet-kubeconfig.cjs'),
+  plugins: [withoutUnused],
 });
 copyFileSync(koffiBinary(), join(dist, 'koffi.node'));
 chmodSync(join(dist, 'koffi.node'), 0o644);
 copyFileSync(join(root, 'packaging/loader.cjs'), join(dist, 'signet.cjs'));
 chmodSync(join(dist, 'signet.cjs'), 0o755);
-writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), formatNotices(root, packagesInBundle(metafile)));
+writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), formatNotices(root, [...new Set([main, kubeconfig].flatMap(({ metafile }) => packagesInBundle(metafile)))].sort()));
 for (const fault of recordCodeCaches(dist)) console.warn(fault);

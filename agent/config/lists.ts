@@ -1,4 +1,4 @@
-// The settings that are lists and mappings: their shapes, and the zod schemas that read them (upstreams: upstreams.ts). They
+// The settings that are lists and mappings: their shapes, and the zod schemas that read them (sources: sources.ts, upstreams: upstreams.ts). They
 // stand in the file only.
 // Used by the table of settings; the shapes are also the types of what the modules are given.
 
@@ -39,26 +39,9 @@ export interface FileSource {
   readonly path: string;
 }
 
-export interface IssuerSource {
-  readonly kind: 'issuer';
-}
-
 export const pathSchema = () => checkedText(absolutePathText, isAbsolutePath);
 export const fileSource = () => mapping({ kind: z.literal('file'), path: pathSchema() }, 'a source');
 export const notEmpty = (allowed: string) => z.minLength(1, { error: `must have at least one entry: ${allowed}` });
-
-export function podSources(): Kind<FileSource[]> {
-  const allowed = 'a list of sources: {kind: file, path}';
-  const source = () => z.discriminatedUnion('kind', [fileSource()], expected('file'));
-  return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
-}
-
-export function rootSources(): Kind<(FileSource | IssuerSource)[]> {
-  const allowed = 'a list of sources: {kind: file, path} or {kind: issuer}';
-  const issuer = () => mapping({ kind: z.literal('issuer') }, 'a source');
-  const source = () => z.discriminatedUnion('kind', [fileSource(), issuer()], expected('file or issuer'));
-  return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
-}
 
 /** Which peers a rule means and what they may ask for; the first rule that matches decides. */
 export interface PeerRule {

@@ -18,7 +18,8 @@ import {
   socketPath,
   trustDomain,
 } from './kinds.js';
-import { labels, namespaces, peerRules, podSources, rootSources } from './lists.js';
+import { labels, namespaces, peerRules } from './lists.js';
+import { podSources, rootSources } from './sources.js';
 import { upstreams } from './upstreams.js';
 
 export type Mode = 'agent' | 'dev';
@@ -68,9 +69,17 @@ export function settings() {
     ),
     identities: identities(),
     pods: {
-      sources: setting(podSources(), 'Where the pods of this node come from. A file holds ordinary Pod manifests and is followed.'),
+      sources: setting(
+        podSources(),
+        'Where the pods of this node come from. apiserver lists and watches them, as the credential or, with as: node, as this node by impersonation (Kubernetes 1.36 and newer). kubelet-pods-api watches them on the socket of the kubelet (1.37). kubelet polls its port, and verifies it by ca, serverName or pin. auto is the first that works of kubelet-pods-api, apiserver as node, apiserver and kubelet. A file holds ordinary Pod manifests and is followed.',
+        inDevelopment(() => undefined, [{ kind: 'auto' }]),
+      ),
       linger: setting(duration('0s', '1h'), 'How long an identity is kept after its last pod left.', '30s'),
     },
+    kubeconfig: setting(
+      optional(absolutePath()),
+      'A kubeconfig for the API server, such as that of the kubelet; followed, and so are the files that it names. Without it the account of the own pod is used.',
+    ),
     upstreams: setting(
       upstreams(),
       'The CAs that sign, in order: the first that works is used. istio asks a CA that speaks the certificate service of Istio; built-in signs in this process, with the issuer of the given PEM files or one made on the first start.',
@@ -79,7 +88,7 @@ export function settings() {
     trustBundle: {
       sources: setting(
         rootSources(),
-        'Where the roots of the trust domain come from; the union counts. A file holds PEM and is followed; issuer means the roots of the built-in CA.',
+        'Where the roots of the trust domain come from; the union counts. A file holds PEM and is followed; issuer means the roots of the built-in CA; configmap is a key of a ConfigMap (root-cert.pem when none is given), cluster-trust-bundle one ClusterTrustBundle or all of a signer, both watched.',
         [{ kind: 'issuer' }],
       ),
     },

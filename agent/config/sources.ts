@@ -6,7 +6,7 @@ import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
 import type { HostPort, Kind } from './kinds.js';
 import { checkedText, expected, hostPort } from './kinds.js';
 import { fileOnly, fileSource, mapping, notEmpty, pathSchema } from './lists.js';
-import type { FileSource, IssuerSource } from './lists.js';
+import type { FileSource } from './lists.js';
 
 /** How the kubelet is reached and verified; without any of the last three, by the roots of the API server and its address. */
 export interface KubeletSettings {
@@ -52,11 +52,15 @@ const kubeletShape = () => ({
 
 export function podSources(): Kind<PodSourceSettings[]> {
   const allowed = 'a list of sources: {kind: auto, apiserver, kubelet, kubelet-pods-api or file, …}';
-  const apiServer = () => mapping({ kind: z.literal('apiserver'), as: z.exactOptional(z.enum(['own', 'node'], expected('own or node'))) }, 'a source');
+  const apiServer = () =>
+    mapping({ kind: z.literal('apiserver'), as: z.exactOptional(z.enum(['own', 'node'], expected('own or node'))) }, 'a source');
   const kubelet = () => mapping({ kind: z.literal('kubelet'), ...kubeletShape() }, 'a source');
   const podsApi = () => mapping({ kind: z.literal('kubelet-pods-api'), socket: z.exactOptional(pathSchema()) }, 'a source');
   const auto = () =>
-    mapping({ kind: z.literal('auto'), kubelet: z.exactOptional(mapping(kubeletShape(), 'a mapping of address, ca, serverName and pin')) }, 'a source');
+    mapping(
+      { kind: z.literal('auto'), kubelet: z.exactOptional(mapping(kubeletShape(), 'a mapping of address, ca, serverName and pin')) },
+      'a source',
+    );
   const source = () =>
     z.discriminatedUnion(
       'kind',
@@ -64,6 +68,11 @@ export function podSources(): Kind<PodSourceSettings[]> {
       expected('auto, apiserver, kubelet, kubelet-pods-api or file'),
     );
   return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
+}
+
+/** The roots of the built-in CA. */
+export interface IssuerSource {
+  readonly kind: 'issuer';
 }
 
 export interface ConfigMapSource {
@@ -87,7 +96,8 @@ export type RootSourceSettings = FileSource | IssuerSource | ConfigMapSource | C
 const signerText = 'the name of a signer, such as example.com/ca';
 
 export function rootSources(): Kind<RootSourceSettings[]> {
-  const allowed = 'a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}';
+  const allowed =
+    'a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}';
   const issuer = () => mapping({ kind: z.literal('issuer') }, 'a source');
   const configMap = () =>
     mapping(
@@ -107,8 +117,16 @@ export function rootSources(): Kind<RootSourceSettings[]> {
         signerName: z.exactOptional(checkedText(signerText, (text) => /^[a-z0-9.-]{1,253}\/[A-Za-z0-9._/-]{1,253}$/.test(text))),
       },
       'a source',
-    ).check(z.refine((source) => (source.name === undefined) !== (source.signerName === undefined), { error: 'must have either name or signerName' }));
+    ).check(
+      z.refine((source) => (source.name === undefined) !== (source.signerName === undefined), {
+        error: 'must have either name or signerName',
+      }),
+    );
   const source = () =>
-    z.discriminatedUnion('kind', [fileSource(), issuer(), configMap(), bundle()], expected('file, issuer, configmap or cluster-trust-bundle'));
+    z.discriminatedUnion(
+      'kind',
+      [fileSource(), issuer(), configMap(), bundle()],
+      expected('file, issuer, configmap or cluster-trust-bundle'),
+    );
   return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);
 }

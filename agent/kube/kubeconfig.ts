@@ -3,7 +3,7 @@
 // are read again after ten seconds and after a refusal, so that the kubelet's rotating certificate is followed; what cannot be
 // read for a moment changes nothing.
 
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import type { RequestOptions } from 'node:https';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
@@ -49,7 +49,7 @@ export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptio
 }
 
 async function readAccess(path: string): Promise<Access> {
-  const { KubeConfig: Kubeconfig } = await import('@kubernetes/client-node');
+  const { KubeConfig: Kubeconfig } = await import('@kubernetes/client-node/dist/config.js');
   const config = new Kubeconfig();
   config.loadFromFile(path);
   const cluster = config.getCurrentCluster();

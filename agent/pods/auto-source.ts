@@ -83,7 +83,9 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
   };
 
   return {
-    name: 'auto',
+    get name() {
+      return current === undefined ? 'auto' : `auto: ${current.name}`;
+    },
     population: 'cluster',
     view,
     explain: () => [current === undefined ? 'no source works' : `uses ${current.name}`, ...passedOver].join('; '),

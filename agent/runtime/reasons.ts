@@ -64,7 +64,7 @@ export const reasons = {
   'bundle-invalid': { sentence: 'A source of roots holds something that is not a root certificate.', action: 'Correct the file; the last good roots stay in use.' },
   'root-expired': { sentence: 'A root certificate is expired and left out of the trust bundle.', action: 'Remove it from its source, or correct the clock of this node.' },
   // API server and kubelet
-  'kube-config-invalid': { sentence: 'There is no usable access to the API server.', action: 'Run in a pod with a service account, or correct the file that kubernetes.kubeconfig names.' },
+  'kube-config-invalid': { sentence: 'There is no usable access to the API server.', action: 'Run in a pod with a service account, or correct the file that kubeconfig names.' },
   'kube-token-missing': { sentence: 'The token for the API server is missing.', action: 'Check that the token is mounted into the pod.' },
   'kube-token-expired': { sentence: 'The token for the API server is expired.', action: 'Check that the kubelet renews it, and the clock of this node; it is used as soon as the file is new.' },
   'kube-unavailable': { sentence: 'The API server cannot be reached or fails.', action: 'Check that it runs and that this node reaches its address; what was read before stays in use.' },

@@ -11,7 +11,7 @@ import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 import t from 'tap';
 
-const shipped = ['signet.cjs', 'signet-main.cjs', 'koffi.node', 'THIRD-PARTY-NOTICES.txt'];
+const shipped = ['signet.cjs', 'signet-main.cjs', 'signet-kubeconfig.cjs', 'koffi.node', 'THIRD-PARTY-NOTICES.txt'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
 const environment = (directory: string): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: directory, XDG_RUNTIME_DIR: directory });
 
@@ -54,6 +54,23 @@ t.test('a copy without node_modules runs', async (t) => {
   const exit = once(dev, 'exit');
   dev.kill('SIGTERM');
   t.same(await exit, [0, null]);
+});
+
+t.test('a copy reads a kubeconfig', async (t) => {
+  const directory = install(t);
+  const kubeconfig = {
+    'clusters': [{ name: 'c', cluster: { server: 'https://127.0.0.1:1' } }],
+    'users': [{ name: 'u', user: { token: 'abc' } }],
+    'contexts': [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  writeFileSync(join(directory, 'kubeconfig'), JSON.stringify(kubeconfig));
+  const settings = { pods: { sources: [{ kind: 'apiserver' }] }, kubeconfig: join(directory, 'kubeconfig'), http: { address: '127.0.0.1:0' } };
+  writeFileSync(join(directory, 'dev.yaml'), JSON.stringify(settings));
+  const command = `exec env -u NODE_OPTIONS ${join(directory, 'signet.cjs')} dev --config dev.yaml 2>&1`;
+  const dev = spawn('sh', ['-c', command], { cwd: directory, env: environment(directory), stdio: ['ignore', 'pipe', 'ignore'] });
+  t.teardown(() => dev.kill('SIGKILL'));
+  t.match(await lineOf(dev, /cannot watch/), /connect ECONNREFUSED 127\.0\.0\.1:1/);
 });
 
 t.test('the code cache is recorded, and V8 takes it', (t) => {

@@ -151,12 +151,12 @@ t.test('each fault names its place and what is allowed', async (t) => {
     ['http: {address: "x:65536"}', 'http.address (line 6) must be an address and port, such as 127.0.0.1:9470 or [::1]:9470'],
     [
       'trustBundle: {sources: []}',
-      'trustBundle.sources (line 6) must have at least one entry: a list of sources: {kind: file, path} or {kind: issuer}',
+      'trustBundle.sources (line 6) must have at least one entry: a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}',
     ],
-    ['trustBundle: {sources: [{kind: url}]}', 'trustBundle.sources[0].kind (line 6) must be file or issuer'],
+    ['trustBundle: {sources: [{kind: url}]}', 'trustBundle.sources[0].kind (line 6) must be file, issuer, configmap or cluster-trust-bundle'],
     ['trustBundle: {sources: [{kind: file}]}', 'trustBundle.sources[0].path (line 6) is required'],
     ['trustBundle: {sources: [{kind: issuer, path: /x}]}', 'trustBundle.sources[0].path (line 6) is unknown; known here: kind'],
-    ['trustBundle: {sources: issuer}', 'trustBundle.sources (line 6) must be a list of sources: {kind: file, path} or {kind: issuer}'],
+    ['trustBundle: {sources: issuer}', 'trustBundle.sources (line 6) must be a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}'],
     ['identities: {select: {namespaces: [Shop]}}', 'identities.select.namespaces[0] (line 6) must be the name of a namespace'],
     ['identities: {select: {podLabels: [a]}}', 'identities.select.podLabels (line 6) must be a mapping of labels to values'],
     ['identities: {select: {podLabels: {a: {b: c}}}}', 'identities.select.podLabels.a (line 6) must be a label value'],
@@ -196,10 +196,9 @@ t.test('all faults of all sources at once', async (t) => {
   const flags = { 'sds-hold': '1', 'nod': 'x' };
   t.strictSame(faultsOf('node: n\nfoo: 1\nfoo2: 2\n', { env, flags }), [
     '--nod is unknown; did you mean node?',
-    `foo (line 2) is unknown; known here: trustDomain, node, identities, pods, upstreams, trustBundle, certificate, sds, peers, http, admin, state, log`,
-    `foo2 (line 3) is unknown; known here: trustDomain, node, identities, pods, upstreams, trustBundle, certificate, sds, peers, http, admin, state, log`,
+    `foo (line 2) is unknown; known here: trustDomain, node, identities, pods, kubeconfig, upstreams, trustBundle, certificate, sds, peers, http, admin, state, log`,
+    `foo2 (line 3) is unknown; known here: trustDomain, node, identities, pods, kubeconfig, upstreams, trustBundle, certificate, sds, peers, http, admin, state, log`,
     'trustDomain is required; set it in /etc/signet/agent.yaml, with SIGNET_TRUST_DOMAIN or --trust-domain',
-    'pods.sources is required; set it in /etc/signet/agent.yaml',
     'upstreams is required; set it in /etc/signet/agent.yaml',
     'sds.hold (--sds-hold) must be a duration from 0s to 30s (units ms, s, m, h, d)',
     'log.level (SIGNET_LOG_LEVEL) must be one of error, warn, info, debug',
@@ -219,8 +218,8 @@ t.test('what is not YAML is told with its line, and nothing else is', async (t) 
 t.test('a key without value, or null, is not set; an empty file is none', async (t) => {
   t.equal(evaluate(`${minimal}log:\n`).config.log.level, 'info');
   t.equal(evaluate(`${minimal}log: {level: null}\nsds:\n  socket:\n    path: ~\n`).config.sds.socket.path, '/run/signet/sds/sds.sock');
-  t.equal(faultsOf('').length, 4);
-  t.equal(faultsOf('# nothing\n').length, 4);
+  t.equal(faultsOf('').length, 3);
+  t.equal(faultsOf('# nothing\n').length, 3);
 });
 
 t.test('a socket path is measured in bytes', async (t) => {

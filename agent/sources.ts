@@ -1,0 +1,107 @@
+// The wiring of what is read from outside: from the settings to the sources of pods and of roots. Called by agent.ts.
+// No logic of its own.
+
+import type { Config, KubeletSettings, PodSourceSettings, RootSourceSettings } from './config.js';
+import type { KubeAccess } from './kube/access.js';
+import { createKubeClient } from './kube/client.js';
+import { createKubeletCredential } from './kube/kubelet-credential.js';
+import type { Metrics } from './metrics.js';
+import { createApiServerSource } from './pods/apiserver-source.js';
+import { createAutoSource } from './pods/auto-source.js';
+import { createFileSource } from './pods/file-source.js';
+import { createKubeletPodsApiSource, podsApiSocket } from './pods/kubelet-pods-api-source.js';
+import { createKubeletSource } from './pods/kubelet-source.js';
+import type { PodSource } from './pods/pod.js';
+import type { Logger } from './runtime/log.js';
+import type { Clock } from './runtime/time.js';
+import type { Watched } from './runtime/watched.js';
+import { WatchedValue } from './runtime/watched.js';
+import type { RootSource } from './trust-bundle.js';
+import { createFileRootSource, createWatchedRootSource } from './trust-bundle.js';
+import { createClusterTrustBundleSource, createConfigMapRootSource } from './trust-bundle/cluster-sources.js';
+import type { Certificate } from './x509/certificate.js';
+
+interface Services {
+  readonly kube: KubeAccess;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export function createPodSources({ pods, node }: Pick<Config, 'pods' | 'node'>, services: Services): readonly PodSource[] {
+  return pods.sources.map((settings) => createPodSource(settings, node, services));
+}
+
+function createPodSource(settings: PodSourceSettings, node: string, services: Services): PodSource {
+  const { kube, clock, log, metrics } = services;
+  switch (settings.kind) {
+    case 'file':
+      return createFileSource({ path: settings.path, node, clock, log, metrics });
+    case 'apiserver':
+      return createApiServerSource({ client: settings.as === 'node' ? kube.asNode : kube.own, node, clock, log, metrics });
+    case 'kubelet':
+      return createKubelet(settings, services);
+    case 'kubelet-pods-api':
+      return createKubeletPodsApiSource({ socket: settings.socket ?? podsApiSocket, clock, log, metrics });
+    case 'auto':
+      // From the one that takes no right at the API server to the one whose right says most.
+      return createAutoSource({
+        candidates: [
+          createKubeletPodsApiSource({ socket: podsApiSocket, clock, log, metrics }),
+          createApiServerSource({ client: kube.asNode, name: 'apiserver-as-node', node, clock, log, metrics }),
+          createApiServerSource({ client: kube.own, node, clock, log, metrics }),
+          createKubelet(settings.kubelet ?? {}, services),
+        ],
+        clock,
+        log,
+      });
+  }
+}
+
+const kubeletAddress = { host: '127.0.0.1', port: 10250 };
+
+function createKubelet(
+  { address = kubeletAddress, ca, serverName, pin }: KubeletSettings,
+  { kube, clock, log, metrics }: Services,
+): PodSource {
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const server = new URL(`https://${host}:${address.port}`);
+  const credential = createKubeletCredential({ credential: kube.credential, server, ca, serverName, pin });
+  return createKubeletSource({ client: createKubeClient({ credential, target: 'kubelet', clock, metrics }), clock, log, metrics });
+}
+
+/** `issuer`: the roots of the built-in upstream, if there is one. */
+export function createRootSources(
+  settings: readonly RootSourceSettings[],
+  issuer: Watched<readonly Certificate[]> | undefined,
+  services: Services,
+): readonly RootSource[] {
+  return settings.map((source) => createRootSource(source, issuer ?? new WatchedValue([]), services));
+}
+
+function createRootSource(
+  source: RootSourceSettings,
+  issuer: Watched<readonly Certificate[]>,
+  { kube, clock, log, metrics }: Services,
+): RootSource {
+  switch (source.kind) {
+    case 'file':
+      return createFileRootSource({ path: source.path, clock, log, metrics });
+    case 'issuer':
+      return createWatchedRootSource('issuer', issuer);
+    case 'configmap': {
+      const { namespace, name, key = 'root-cert.pem' } = source;
+      return createConfigMapRootSource({ client: kube.own, namespace, name, key, clock, log, metrics });
+    }
+    case 'cluster-trust-bundle': {
+      const { name = '', signerName } = source;
+      return createClusterTrustBundleSource({
+        client: kube.own,
+        select: signerName === undefined ? { name } : { signerName },
+        clock,
+        log,
+        metrics,
+      });
+    }
+  }
+}

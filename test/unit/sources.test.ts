@@ -1,0 +1,107 @@
+// From settings to sources: each kind is wired to the right client, and reads.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Test } from 'tap';
+import type { PodSourceSettings, RootSourceSettings } from '../../agent/config.js';
+import { createKubeAccess } from '../../agent/kube/access.js';
+import { reasonOf } from '../../agent/runtime/errors.js';
+import { WatchedValue } from '../../agent/runtime/watched.js';
+import { createPodSources, createRootSources } from '../../agent/sources.js';
+import type { ApiCall } from '../fixtures/api-server.js';
+import { apiList, apiPod, createApiServer } from '../fixtures/api-server.js';
+import { until } from '../fixtures/clock.js';
+import { createRoot } from '../fixtures/pki.js';
+import { podsApiEvent, createPodsApi } from '../fixtures/pods-api.js';
+import { createServices, start } from '../fixtures/reasons.js';
+
+const root = createRoot();
+
+/** API server and kubelet in one. */
+function answer(call: ApiCall): void {
+  if (call.path === '/pods') call.json(apiList([apiPod('kubelet')]));
+  else if (call.path.endsWith('/v1')) call.json({ resources: [{ name: 'clustertrustbundles' }] });
+  else if (call.query['watch'] === undefined) call.status(404, 'not found');
+  else {
+    const stream = call.stream();
+    const metadata = { name: 'roots', uid: 'roots' };
+    if (call.path.endsWith('configmaps')) stream.event('ADDED', { metadata, data: { 'root-cert.pem': root.pem.toString() } });
+    else if (call.path.endsWith('bundles')) stream.event('ADDED', { metadata, spec: { trustBundle: root.pem.toString() } });
+    else stream.event('ADDED', apiPod(call.headers['impersonate-user'] === undefined ? 'own' : 'as-node'));
+    stream.event('BOOKMARK', { metadata: { resourceVersion: '1', annotations: { 'k8s.io/initial-events-end': 'true' } } });
+  }
+}
+
+async function scene(t: Test) {
+  const server = await createApiServer(t, answer);
+  const directory = t.testdir({ 'ca.crt': server.ca });
+  const kubeconfig = join(directory, 'kubeconfig');
+  const config = {
+    'clusters': [{ name: 'c', cluster: { 'server': server.url.href, 'certificate-authority': join(directory, 'ca.crt') } }],
+    'users': [{ name: 'u', user: { token: 'abc' } }],
+    'contexts': [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  writeFileSync(kubeconfig, JSON.stringify(config));
+  const services = createServices();
+  const kube = createKubeAccess({ kubeconfig, env: {}, node: 'node-a', ...services });
+  return { server, directory, services: { kube, ...services } };
+}
+
+async function podsOf(t: Test, settings: (server: { port: number; socket: string; ca: string }) => PodSourceSettings): Promise<string[]> {
+  const { server, directory, services } = await scene(t);
+  const { socket } = await createPodsApi(t, (stream) => {
+    stream.write(podsApiEvent('ADDED', apiPod('pods-api')));
+    stream.write(podsApiEvent('INITIAL_SYNC_COMPLETE'));
+  });
+  const sources = [settings({ port: server.port, socket, ca: join(directory, 'ca.crt') })];
+  const [source] = createPodSources({ pods: { sources, lingerMs: 0 }, node: 'node-a' }, services);
+  if (source === undefined) throw new Error('no source');
+  start(t, source);
+  await until(() => source.view.value.complete, 'a complete view');
+  return [source.name, ...[...source.view.value.pods.values()].map(({ name }) => name)];
+}
+
+t.test('pods', async (t) => {
+  const address = (port: number) => ({ host: '127.0.0.1', port });
+  t.same(await podsOf(t, () => ({ kind: 'apiserver' })), ['apiserver', 'own']);
+  t.same(await podsOf(t, () => ({ kind: 'apiserver', as: 'node' })), ['apiserver', 'as-node']);
+  t.same(await podsOf(t, ({ port }) => ({ kind: 'kubelet', address: address(port) })), ['kubelet', 'kubelet']);
+  t.same(await podsOf(t, ({ port, ca }) => ({ kind: 'kubelet', address: address(port), ca, serverName: 'node-a' })), [
+    'kubelet',
+    'kubelet',
+  ]);
+  t.same(await podsOf(t, ({ socket }) => ({ kind: 'kubelet-pods-api', socket })), ['kubelet-pods-api', 'pods-api']);
+  // There is no Pods API where a kubelet would have it.
+  t.same(await podsOf(t, () => ({ kind: 'auto' })), ['auto: apiserver-as-node', 'as-node']);
+});
+
+t.test('roots', async (t) => {
+  const { services } = await scene(t);
+  const settings: RootSourceSettings[] = [
+    { kind: 'configmap', namespace: 'signet-system', name: 'roots' },
+    { kind: 'cluster-trust-bundle', name: 'roots' },
+    { kind: 'cluster-trust-bundle', signerName: 'example.com/ca' },
+    { kind: 'issuer' },
+  ];
+  const sources = createRootSources(settings, new WatchedValue([root.certificate]), services);
+  for (const source of sources) start(t, source);
+  await until(() => sources.every(({ roots }) => roots.value?.[0]?.fingerprint === root.certificate.fingerprint), 'all roots');
+});
+
+t.test('without a pod and without a kubeconfig there is no access, and the reason says so', async (t) => {
+  const services = createServices();
+  const kube = createKubeAccess({ env: {}, node: 'node-a', ...services });
+  const [source] = createPodSources({ pods: { sources: [{ kind: 'apiserver' }], lingerMs: 0 }, node: 'node-a' }, { kube, ...services });
+  if (source === undefined) throw new Error('no source');
+  start(t, source);
+  await until(() => source.view.value.reason?.code === 'kube-config-invalid');
+  const inPod = createKubeAccess({
+    env: { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: '1' },
+    node: 'node-a',
+    ...services,
+  });
+  const refusal = await inPod.credential.access().catch(reasonOf);
+  t.equal(refusal, 'kube-token-missing');
+});
