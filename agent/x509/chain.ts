@@ -56,7 +56,9 @@ export function findChain(first: Certificate, options: ChainOptions): readonly C
 
   const extend = (path: readonly Certificate[]): readonly Certificate[] | undefined => {
     const last = path.at(-1) ?? first;
-    const named = issuers.filter((issuer) => issuer.subject.equals(last.issuer) && !path.includes(issuer));
+    // By content: an answer may hold its root twice.
+    const inPath = (issuer: Certificate): boolean => path.some(({ fingerprint }) => fingerprint === issuer.fingerprint);
+    const named = issuers.filter((issuer) => issuer.subject.equals(last.issuer) && !inPath(issuer));
     if (named.length === 0) return note(unknownIssuer(last, path.length));
     for (const issuer of named) {
       const linkFault = keyIdFault(last, issuer, path.length) ?? issuerFault(issuer, path, options);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Certificate } from '../../../agent/x509/certificate.js';
+import { Certificate } from '../../../agent/x509/certificate.js';
 import type { ChainOptions } from '../../../agent/x509/chain.js';
 import { findChain } from '../../../agent/x509/chain.js';
 import * as der from '../../../agent/x509/der.js';
@@ -166,6 +166,13 @@ t.test('order and repetition do not matter, strangers are left out', async (t) =
   const stranger = createRoot();
   const path = find([leaf, stranger, root, middle, middle, root, createLeaf(stranger, uri)], [stranger, root]);
   t.same(path, [leaf.certificate, middle.certificate, root.certificate]);
+});
+
+t.test('an unknown root is told as that, also when it is there twice, as istiod sends it', async (t) => {
+  const { root, middle, leaf } = build({});
+  const again = { ...root, certificate: Certificate.fromDer(root.certificate.der) };
+  t.throws(() => find([leaf, middle, root, again], [createRoot()]), { name: 'SignetError', reason: 'trust-anchor-unknown' });
+  t.equal(find([leaf, middle, root, again], [root]).length, 3);
 });
 
 t.test('two cas of one name: every candidate is tried', async (t) => {
