@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
+import { createKubeAccess } from '../../agent/kube/access.js';
 import { createKubeClient } from '../../agent/kube/client.js';
 import type { KubeClient } from '../../agent/kube/client.js';
 import type { Credential } from '../../agent/kube/credentials.js';
@@ -17,6 +18,7 @@ import { createKubeletSource } from '../../agent/pods/kubelet-source.js';
 import type { PodSource } from '../../agent/pods/pod.js';
 import { reasonOf } from '../../agent/runtime/errors.js';
 import { systemClock } from '../../agent/runtime/time.js';
+import { createPodSources } from '../../agent/sources.js';
 import type { RootSource } from '../../agent/trust-bundle.js';
 import { createClusterTrustBundleSource, createConfigMapRootSource } from '../../agent/trust-bundle/cluster-sources.js';
 import { sharedCluster, startControlPlane } from '../fixtures/cluster.js';
@@ -158,6 +160,23 @@ await t.test('as the node by impersonation, with the account of a pod', async (t
     await createTokenFor({ namespace, serviceAccount, pod: far, audience: 'signet-ca', lifetimeSeconds: 600 }, never).catch(reasonOf);
   t.equal(await refused('far'), 'token-pod-denied', 'no pod of this account is here');
   t.equal(await refused('web'), 'token-pod-denied', 'this pod of it is not');
+});
+
+await t.test('auto, with the kubeconfig of the kubelet: no socket, no impersonation, so the API server as what it is', async (t) => {
+  const namespace = await createNamespace(cluster, 'auto');
+  await createAccount(cluster, namespace, 'web');
+  const node = await createNode(cluster);
+  const pod = await createPod(cluster, { namespace, account: 'web', node: node.name });
+  const kubeconfig = writeKubeconfig(join(t.testdir({}), 'kubeconfig'), cluster, node.credential);
+  const shared = services();
+  const kube = createKubeAccess({ kubeconfig, env: {}, node: node.name, ...shared });
+  const [source] = createPodSources({ pods: { sources: [{ kind: 'auto' }], lingerMs: 0 }, node: node.name }, { kube, ...shared });
+  if (source === undefined) throw new Error('no source');
+  start(t, source);
+  await has(source, `${pod.name} Pending`);
+  t.equal(source.name, 'auto: apiserver');
+  const said = shared.log.lines.find(({ message }) => message === 'pods are read from a source that works');
+  t.match(said?.fields['passedOver'], [/^kubelet-pods-api: pods-api-unavailable/, /^apiserver-as-node: kube-denied .*impersonat/]);
 });
 
 await t.test('pods from a kubelet, by its HTTPS API and by its Pods API', async (t) => {
