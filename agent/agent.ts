@@ -40,7 +40,7 @@ import { createPeerPolicy } from './sds/peer.js';
 import { createAttestor, readStandpoint } from './sds/process.js';
 import { createSdsServer } from './sds/server.js';
 import { createSdsService } from './sds/service.js';
-import { createPodSources, createRootSources } from './sources.js';
+import { createOutsideRoots, createPodSources, createRootSources } from './sources.js';
 import { passedFds } from './systemd.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
 import { createTrustBundle } from './trust-bundle.js';
@@ -192,6 +192,7 @@ async function createCertificates(index: IdentityIndex, shared: Shared): Promise
     issuer,
     bundle: roots.bundle,
     createToken,
+    createRoots: (source) => createOutsideRoots(source, shared),
     index,
     deadlineMs,
     clock,

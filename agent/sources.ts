@@ -1,7 +1,7 @@
 // The wiring of what is read from outside: from the settings to the sources of pods and of roots. Called by agent.ts.
 // No logic of its own.
 
-import type { Config, KubeletSettings, PodSourceSettings, RootSourceSettings } from './config.js';
+import type { Config, KubeletSettings, OutsideRoots, PodSourceSettings, RootSourceSettings } from './config.js';
 import type { KubeAccess } from './kube/access.js';
 import { createKubeClient } from './kube/client.js';
 import { createKubeletCredential } from './kube/kubelet-credential.js';
@@ -76,19 +76,15 @@ export function createRootSources(
   issuer: Watched<readonly Certificate[]> | undefined,
   services: Services,
 ): readonly RootSource[] {
-  return settings.map((source) => createRootSource(source, issuer ?? new WatchedValue([]), services));
+  return settings.map((source) =>
+    source.kind === 'issuer' ? createWatchedRootSource('issuer', issuer ?? new WatchedValue([])) : createOutsideRoots(source, services),
+  );
 }
 
-function createRootSource(
-  source: RootSourceSettings,
-  issuer: Watched<readonly Certificate[]>,
-  { kube, clock, log, metrics }: Services,
-): RootSource {
+export function createOutsideRoots(source: OutsideRoots, { kube, clock, log, metrics }: Services): RootSource {
   switch (source.kind) {
     case 'file':
       return createFileRootSource({ path: source.path, clock, log, metrics });
-    case 'issuer':
-      return createWatchedRootSource('issuer', issuer);
     case 'configmap': {
       const { namespace, name, key = 'root-cert.pem' } = source;
       return createConfigMapRootSource({ client: kube.own, namespace, name, key, clock, log, metrics });

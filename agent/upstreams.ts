@@ -9,7 +9,7 @@ import type { IstioAuth } from './ca/istio-auth.js';
 import { createNodeAuth, createWorkloadAuth } from './ca/istio-auth.js';
 import { createIstioClient } from './ca/istio.js';
 import { createTokenFile } from './ca/token-file.js';
-import type { Config, IstioUpstream } from './config.js';
+import type { Config, IstioUpstream, OutsideRoots } from './config.js';
 import type { SpiffeId } from './identity/spiffe-id.js';
 import type { CreateToken } from './kube/token-request.js';
 import type { Metrics } from './metrics.js';
@@ -21,8 +21,7 @@ import type { Clock } from './runtime/time.js';
 import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
 import { joinWatched, mapWatched } from './runtime/watched.js';
-import type { TrustBundle } from './trust-bundle.js';
-import { createFileRootSource } from './trust-bundle.js';
+import type { RootSource, TrustBundle } from './trust-bundle.js';
 import type { Certificate } from './x509/certificate.js';
 
 export interface UpstreamsOptions {
@@ -32,6 +31,7 @@ export interface UpstreamsOptions {
   readonly bundle: Watched<TrustBundle | undefined>;
   /** For auth `workload`: a token as the node. */
   readonly createToken: CreateToken | undefined;
+  readonly createRoots: (source: OutsideRoots) => RootSource;
   readonly index: Pick<IdentityIndex, 'identities' | 'pods'>;
   /** For one request, ms. */
   readonly deadlineMs: number;
@@ -101,10 +101,10 @@ interface WiredUpstream {
 }
 
 function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOptions): WiredUpstream {
-  const { bundle, clock, log, metrics } = options;
+  const { bundle, clock, createRoots } = options;
   const { endpoints, tls, audience, clusterId, headers } = upstream;
-  const tlsRoots = createFileRootSource({ path: tls.roots.path, clock, log, metrics });
-  const ownRoots = upstream.roots === undefined ? undefined : createFileRootSource({ path: upstream.roots.path, clock, log, metrics });
+  const tlsRoots = createRoots(tls.roots);
+  const ownRoots = upstream.roots === undefined ? undefined : createRoots(upstream.roots);
   const auth = createAuth(name, upstream, options);
   const clients = endpoints.map((endpoint) =>
     createIstioClient({

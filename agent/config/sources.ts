@@ -3,7 +3,7 @@
 
 import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
-import type { HostPort, Kind } from './kinds.js';
+import type { HostPort, Kind, Schema } from './kinds.js';
 import { checkedText, expected, hostPort } from './kinds.js';
 import { fileOnly, fileSource, mapping, notEmpty, pathSchema } from './lists.js';
 import type { FileSource } from './lists.js';
@@ -91,41 +91,53 @@ export interface ClusterTrustBundleSource {
   readonly signerName?: string;
 }
 
-export type RootSourceSettings = FileSource | IssuerSource | ConfigMapSource | ClusterTrustBundleSource;
+/** Roots that do not come from this process. */
+export type OutsideRoots = FileSource | ConfigMapSource | ClusterTrustBundleSource;
+
+export type RootSourceSettings = OutsideRoots | IssuerSource;
 
 const signerText = 'the name of a signer, such as example.com/ca';
+
+function configMapSchema() {
+  return mapping(
+    {
+      kind: z.literal('configmap'),
+      namespace: checkedText('the name of a namespace', isNamespace),
+      name: checkedText('the name of a ConfigMap', isServiceAccount),
+      key: z.exactOptional(checkedText('a key of a ConfigMap', (text) => /^[-._A-Za-z0-9]{1,253}$/.test(text))),
+    },
+    'a source',
+  );
+}
+
+function clusterTrustBundleSchema() {
+  return mapping(
+    {
+      kind: z.literal('cluster-trust-bundle'),
+      name: z.exactOptional(checkedText('the name of a ClusterTrustBundle', (text) => /^[a-z0-9.:-]{1,253}$/.test(text))),
+      signerName: z.exactOptional(checkedText(signerText, (text) => /^[a-z0-9.-]{1,253}\/[A-Za-z0-9._/-]{1,253}$/.test(text))),
+    },
+    'a source',
+  ).check(
+    z.refine((source) => (source.name === undefined) !== (source.signerName === undefined), {
+      error: 'must have either name or signerName',
+    }),
+  );
+}
+
+export function outsideRootsSchema(): Schema<OutsideRoots> {
+  const allowed = '{kind: file, path}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}';
+  return z.discriminatedUnion('kind', [fileSource(), configMapSchema(), clusterTrustBundleSchema()], expected(allowed));
+}
 
 export function rootSources(): Kind<RootSourceSettings[]> {
   const allowed =
     'a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}';
   const issuer = () => mapping({ kind: z.literal('issuer') }, 'a source');
-  const configMap = () =>
-    mapping(
-      {
-        kind: z.literal('configmap'),
-        namespace: checkedText('the name of a namespace', isNamespace),
-        name: checkedText('the name of a ConfigMap', isServiceAccount),
-        key: z.exactOptional(checkedText('a key of a ConfigMap', (text) => /^[-._A-Za-z0-9]{1,253}$/.test(text))),
-      },
-      'a source',
-    );
-  const bundle = () =>
-    mapping(
-      {
-        kind: z.literal('cluster-trust-bundle'),
-        name: z.exactOptional(checkedText('the name of a ClusterTrustBundle', (text) => /^[a-z0-9.:-]{1,253}$/.test(text))),
-        signerName: z.exactOptional(checkedText(signerText, (text) => /^[a-z0-9.-]{1,253}\/[A-Za-z0-9._/-]{1,253}$/.test(text))),
-      },
-      'a source',
-    ).check(
-      z.refine((source) => (source.name === undefined) !== (source.signerName === undefined), {
-        error: 'must have either name or signerName',
-      }),
-    );
   const source = () =>
     z.discriminatedUnion(
       'kind',
-      [fileSource(), issuer(), configMap(), bundle()],
+      [fileSource(), issuer(), configMapSchema(), clusterTrustBundleSchema()],
       expected('file, issuer, configmap or cluster-trust-bundle'),
     );
   return fileOnly(() => z.array(source(), expected(allowed)).check(notEmpty(allowed)), allowed);

@@ -3,8 +3,9 @@
 import * as z from 'zod/mini';
 import type { HostPort, Kind, Schema } from './kinds.js';
 import { checkedText, expected, hostPortSchema } from './kinds.js';
-import type { FileSource } from './lists.js';
-import { fileOnly, fileSource, mapping, notEmpty, pathSchema } from './lists.js';
+import { fileOnly, mapping, notEmpty, pathSchema } from './lists.js';
+import type { OutsideRoots } from './sources.js';
+import { outsideRootsSchema } from './sources.js';
 
 /** The files of an issuer, all PEM. */
 export interface IssuerFiles {
@@ -29,7 +30,7 @@ export interface IstioUpstream {
   readonly endpoints: readonly HostPort[];
   readonly tls: {
     /** What the certificate of the CA must chain to. */
-    readonly roots: FileSource;
+    readonly roots: OutsideRoots;
     /** What it must name. Default: the host of the endpoint. */
     readonly serverName?: string;
   };
@@ -44,7 +45,7 @@ export interface IstioUpstream {
   /** Sent with each request; not for secrets. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Which roots of the trust bundle the CA may chain to. Default: all of them. */
-  readonly roots?: FileSource;
+  readonly roots?: OutsideRoots;
 }
 
 export type Upstream = BuiltInUpstream | IstioUpstream;
@@ -85,7 +86,7 @@ function istioSchema() {
   const endpoint = hostPortSchema('an address and port, such as istiod.istio-system.svc:15012', ({ port }) => port > 0);
   const tls = mapping(
     {
-      roots: z.discriminatedUnion('kind', [fileSource()], expected('{kind: file, path}')),
+      roots: outsideRootsSchema(),
       serverName: z.exactOptional(checkedText('a DNS name', isDnsName)),
     },
     'a mapping of roots and serverName',
@@ -100,7 +101,7 @@ function istioSchema() {
       tokenFile: z.exactOptional(pathSchema()),
       clusterId: z.exactOptional(checkedText('what the CA calls this cluster', isHeaderValue)),
       headers: z.exactOptional(headersSchema()),
-      roots: z.exactOptional(z.discriminatedUnion('kind', [fileSource()], expected('{kind: file, path}'))),
+      roots: z.exactOptional(outsideRootsSchema()),
     },
     'an upstream',
   ).check(

@@ -83,6 +83,7 @@ async function startUpstreams(t: Test, istiods: readonly Istiod[], more: Partial
     issuer: undefined,
     bundle: bundle.bundle,
     createToken: createTokenRequester(kube),
+    createRoots: (source) => createFileRootSource({ path: source.kind === 'file' ? source.path : '', ...services }),
     index: {
       identities: new WatchedValue(
         new Map(podsHere.map((pod) => [idOf(pod.serviceAccount).uri, { id: idOf(pod.serviceAccount), pods: [pod.uid], since: 0 }])),

@@ -10,6 +10,7 @@ import type { Pod } from '../../agent/pods/pod.js';
 import { systemClock } from '../../agent/runtime/time.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import type { TrustBundle } from '../../agent/trust-bundle.js';
+import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { createUpstreams } from '../../agent/upstreams.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAgent, TestAgentOptions } from '../fixtures/agent.js';
@@ -164,6 +165,7 @@ t.test('auth workload: a token for a live pod of the identity, from the API serv
     issuer: undefined,
     bundle: new WatchedValue<TrustBundle | undefined>(undefined),
     createToken,
+    createRoots: () => createWatchedRootSource('none', new WatchedValue([])),
     index: {
       identities: new WatchedValue(new Map([[id.uri, { id, pods: ['uid-gone', 'uid-cart'], since: 0 }]])),
       pods: new WatchedValue<ReadonlyMap<string, Pod>>(new Map([['uid-cart', createPod('cart')]])),

@@ -64,6 +64,12 @@ upstreams:
   ]);
 });
 
+t.test('roots of the connection from a ConfigMap', async (t) => {
+  const roots = '{kind: configmap, namespace: istio-system, name: istio-ca-root-cert}';
+  const { upstreams } = evaluate(`${sources}upstreams: [{${istio.replace('{kind: file, path: /ca.pem}', roots)}, tokenFile: /token}]`);
+  t.match(upstreams, [{ tls: { roots: { kind: 'configmap', namespace: 'istio-system', name: 'istio-ca-root-cert' } } }]);
+});
+
 t.test('several upstreams keep their order', async (t) => {
   const two = `${sources}upstreams: [{${istio}, tokenFile: /token}, {kind: built-in}]`;
   t.strictSame(
