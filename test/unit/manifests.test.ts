@@ -1,6 +1,9 @@
 // The plain manifests, read: what no rule in them may grant. What they do grant is tried by test/cluster/manifests.test.ts.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { loadConfig } from '../../agent/config.js';
 import { agentAccount, manifestComponents, readDefaultManifests, readManifests } from '../fixtures/manifests.js';
 
 interface Rule {
@@ -43,5 +46,18 @@ t.test('the default is the base with components', (t) => {
   const known = new Set(objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
   for (const { kind, metadata } of readDefaultManifests().objects) t.ok(known.has(`${kind}/${metadata.name}`), `${kind} ${metadata.name}`);
   for (const { kind, metadata } of patches) t.ok(known.has(`${kind}/${metadata.name}`), `a patch of ${kind} ${metadata.name}`);
+  t.end();
+});
+
+t.test('each configuration is accepted, under the variables of the DaemonSet', (t) => {
+  const file = join(t.testdir({}), 'agent.yaml');
+  const env = { NODE_NAME: 'node-1', SIGNET_HTTP_ADDRESS: '10.0.0.1:9470' };
+  const authOf = (configMap: unknown): unknown => {
+    writeFileSync(file, (configMap as { readonly data: { readonly 'agent.yaml': string } }).data['agent.yaml']);
+    const { config, warnings } = loadConfig({ defaults: 'agent', env, file });
+    t.same(warnings, []);
+    return config.upstreams.map((upstream) => upstream.kind === 'istio' && upstream.auth);
+  };
+  t.same(ofKind('ConfigMap').map(authOf), [['node'], ['workload']], 'of the base, and of workload-tokens, which replaces it');
   t.end();
 });
