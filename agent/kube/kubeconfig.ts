@@ -24,8 +24,9 @@ const maxAgeMs = 10_000;
 export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptions): Credential {
   let held: { readonly access: Access; readonly readAt: number } | undefined;
   let failing = false;
+  let reading: Promise<Access> | undefined;
 
-  const read = async (): Promise<Access> => {
+  const readNow = async (): Promise<Access> => {
     try {
       const access = await readAccess(path);
       held = { access, readAt: clock.monotonic() };
@@ -38,6 +39,13 @@ export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptio
       failing = true;
       return held.access;
     }
+  };
+  // One at a time: a plugin may take long, or hang, and every call would start one more.
+  const read = (): Promise<Access> => {
+    reading ??= readNow().finally(() => {
+      reading = undefined;
+    });
+    return reading;
   };
   return {
     access: async () => (held !== undefined && clock.monotonic() - held.readAt < maxAgeMs ? held.access : await read()),

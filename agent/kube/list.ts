@@ -6,8 +6,8 @@ import { invalidAnswer, isVersionUnusable } from './status.js';
 export interface ListRequest {
   readonly path: string;
   readonly query?: Query;
-  /** The version that the list has at least: '0' for whatever the server has at hand, '' for the newest. */
-  readonly from: string;
+  /** The newest there is, instead of what the server has at hand, which costs it less. */
+  readonly newest: boolean;
 }
 
 export interface Listed {
@@ -23,8 +23,8 @@ const maxPages = 1_000;
 const listDeadlineMs = 30_000;
 
 /** Throws like `KubeClient.request`. */
-export async function listAll(client: KubeClient, { path, query = {}, from }: ListRequest, signal: AbortSignal): Promise<Listed> {
-  const start: Query = from === '' ? {} : { resourceVersion: from, resourceVersionMatch: 'NotOlderThan' };
+export async function listAll(client: KubeClient, { path, query = {}, newest }: ListRequest, signal: AbortSignal): Promise<Listed> {
+  const start: Query = newest ? {} : { resourceVersion: '0', resourceVersionMatch: 'NotOlderThan' };
   const items: KubeObject[] = [];
   let position: Query = { ...start, limit: pageSize };
   for (let page = 1; page <= maxPages; page += 1) {

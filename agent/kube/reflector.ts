@@ -62,8 +62,8 @@ const initialEventsEnd = 'k8s.io/initial-events-end';
 interface Position {
   /** What a watch goes on from; undefined: everything has to be read anew. */
   version: string | undefined;
-  /** What a list asks for at least: '' for the newest there is, '0' for whatever the server has at hand. */
-  listFrom: string;
+  /** A list takes the newest there is: never older than what was read before. The first may be what the server has at hand. */
+  newest: boolean;
   /** Whether the server may be asked for initial events of a watch. */
   streams: boolean;
 }
@@ -71,15 +71,15 @@ interface Position {
 export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const { clock, log, metrics, resource, random = Math.random } = options;
   const copy = new ObjectCopy(options.project, options.unread);
-  const position: Position = { version: undefined, listFrom: '0', streams: true };
+  const position: Position = { version: undefined, newest: false, streams: true };
 
   const failed = (error: unknown): void => {
     metrics.watchStreams.inc({ resource, result: kindOf(error) });
     // Once is the way of the API; a version that was just read and is refused again is a fault.
-    if (isVersionUnusable(error) && (position.version !== undefined || position.listFrom !== '')) {
+    if (isVersionUnusable(error) && (position.version !== undefined || !position.newest)) {
       log.info('the watched version is gone, reading anew', { resource, detail: detailOf(error) });
       position.version = undefined;
-      position.listFrom = '';
+      position.newest = true;
       return;
     }
     const next: Reason = { code: reasonOf(error) ?? 'kube-unavailable', detail: detailOf(error) || describeError(error) };
@@ -124,10 +124,7 @@ async function follow<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, posi
 
 async function list<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
   const { client, path, query = {}, project } = options;
-  let listed = await listAll(client, { path, query, from: position.listFrom }, signal);
-  // A server that is behind, or has just started, may have nothing yet.
-  if (listed.items.length === 0 && copy.size > 0 && position.listFrom !== '')
-    listed = await listAll(client, { path, query, from: '' }, signal);
+  const listed = await listAll(client, { path, query, newest: position.newest }, signal);
   const objects = new Map<string, T>();
   for (const object of listed.items) change(objects, { type: 'ADDED', object }, project);
   take(options, copy, position, objects, listed.version, 'list');
@@ -142,7 +139,7 @@ function take<T>(
   way: 'list' | 'watch',
 ): void {
   position.version = version;
-  position.listFrom = version ?? '';
+  position.newest = true;
   metrics.watchLists.inc({ resource, way });
   metrics.watchLastContact.set({ resource }, clock.now() / 1_000);
   log.debug('read all objects', { resource, way, objects: objects.size });
@@ -184,7 +181,7 @@ async function watch<T>(
     } else if (arriving !== undefined) {
       change(arriving, event, project);
     } else {
-      if (version !== undefined) position.version = position.listFrom = version;
+      if (version !== undefined) position.version = version;
       copy.apply(event);
     }
   }

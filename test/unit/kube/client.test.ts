@@ -116,6 +116,23 @@ t.test('one connection is used again, and a new one after the roots changed', as
   await until(() => server.connections.open === 1, 'the first connection closed');
 });
 
+t.test('a call that is under way when the roots change is finished, and its connection not kept', async (t) => {
+  const access: { current: Access | undefined } = { current: undefined };
+  const { client, server } = await createKubeScene(t, () => {}, {
+    credential: { access: async () => access.current as Access, accessAfter: async () => undefined },
+  });
+  access.current = { server: server.url, tls: { ca: server.ca } };
+  const slow = client.request({ path }, never);
+  await until(() => server.calls.length === 1);
+  access.current = { server: server.url, tls: { ca: `${server.ca}\n` } };
+  server.handle = (call) => call.json({ call: 'second' });
+  t.same(await client.request({ path }, never), { call: 'second' });
+  t.equal(server.connections.open, 2);
+  server.calls[0]?.json({ call: 'first' });
+  t.same(await slow, { call: 'first' });
+  await until(() => server.connections.open === 1, 'the first connection closed');
+});
+
 t.test('a kept connection that the server has closed costs no call', async (t) => {
   const { client, server } = await createKubeScene(t, (call) => call.json({}));
   await client.request({ path }, never);

@@ -1,6 +1,6 @@
 // Kubeconfigs of every kind against a real HTTPS server: client certificates that rotate, tokens, exec plugins, and what is refused.
 
-import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -100,6 +100,21 @@ t.test('an exec plugin', async (t) => {
     };
   });
   t.match(await call(), { authorization: 'Bearer from-plugin' });
+});
+
+t.test('a plugin that takes long is started once, however many calls wait for it', async (t) => {
+  const { call, directory } = await scene(t, (at) => {
+    const program = `
+      require('node:fs').appendFileSync(${JSON.stringify(join(at, 'runs'))}, 'x');
+      setTimeout(() => console.log('{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"slow"}}'), 100);`;
+    return {
+      user: {
+        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', program], interactiveMode: 'Never' },
+      },
+    };
+  });
+  t.match(await Promise.all([call(), call(), call()]), Array(3).fill({ authorization: 'Bearer slow' }));
+  t.equal(readFileSync(join(directory, 'runs'), 'utf8'), 'x');
 });
 
 t.test('a file that cannot be used for a moment changes nothing; after a refusal it is read at once', async (t) => {

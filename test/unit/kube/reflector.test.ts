@@ -244,19 +244,6 @@ t.test('a watch that died without a word is found by its deadline', async (t) =>
   await until(() => streams.length === 2);
 });
 
-t.test('an empty list after one that was not is asked for once more, consistently', async (t) => {
-  const { answers, streams, has, last, clock, lists } = await scene(t, notServed);
-  await has('a');
-  await until(() => streams.length === 1);
-  // A list from a version that is at hand, as after a version from the future.
-  answers.list = (call) =>
-    call.json(call.query['resourceVersion'] === undefined ? apiList([pod('a'), pod('b')], '120') : apiList([], '110'));
-  answers.watch = (call, stream) => (call.query['resourceVersion'] === '100' ? call.status(410, 'gone') : void stream());
-  last().end();
-  for (let wait = 0; wait < 8 && lists.length < 2; wait += 1) await clock.advance(2_000);
-  await has('a', 'b');
-});
-
 t.test('a version from the future is dropped', async (t) => {
   const { answers, has, clock, lists } = await scene(t, notServed);
   answers.list = (call) =>
