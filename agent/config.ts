@@ -15,7 +15,7 @@ import { SignetError } from './runtime/errors.js';
 export type { Fault } from './config/file.js';
 export type { HostPort } from './config/kinds.js';
 export type { FileSource, PeerRule } from './config/lists.js';
-export type { OutsideRoots, KubeletSettings, PodSourceSettings, RootSourceSettings } from './config/sources.js';
+export type { OutsideRoots, PodSourceSettings, RootSourceSettings } from './config/sources.js';
 export type { Mode } from './config/settings.js';
 export type { BuiltInUpstream, IssuerFiles, IstioUpstream, Upstream } from './config/upstreams.js';
 

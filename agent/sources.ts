@@ -1,7 +1,7 @@
 // The wiring of what is read from outside: from the settings to the sources of pods and of roots. Called by agent.ts.
 // No logic of its own.
 
-import type { Config, KubeletSettings, OutsideRoots, PodSourceSettings, RootSourceSettings } from './config.js';
+import type { Config, OutsideRoots, PodSourceSettings, RootSourceSettings } from './config.js';
 import type { KubeAccess } from './kube/access.js';
 import { createKubeClient } from './kube/client.js';
 import { createKubeletCredential } from './kube/kubelet-credential.js';
@@ -29,10 +29,12 @@ interface Services {
 }
 
 export function createPodSources({ pods, node }: Pick<Config, 'pods' | 'node'>, services: Services): readonly PodSource[] {
-  return pods.sources.map((settings) => createPodSource(settings, node, services));
+  return pods.sources.map((settings) => createPodSource(settings, pods.kubelet, node, services));
 }
 
-function createPodSource(settings: PodSourceSettings, node: string, services: Services): PodSource {
+type KubeletSettings = Config['pods']['kubelet'];
+
+function createPodSource(settings: PodSourceSettings, kubelet: KubeletSettings, node: string, services: Services): PodSource {
   const { kube, clock, log, metrics } = services;
   switch (settings.kind) {
     case 'file':
@@ -40,7 +42,7 @@ function createPodSource(settings: PodSourceSettings, node: string, services: Se
     case 'apiserver':
       return createApiServerSource({ client: settings.as === 'node' ? kube.asNode : kube.own, node, clock, log, metrics });
     case 'kubelet':
-      return createKubelet(settings, services);
+      return createKubelet(kubelet, services);
     case 'kubelet-pods-api':
       return createKubeletPodsApiSource({ socket: settings.socket ?? podsApiSocket, clock, log, metrics });
     case 'auto':
@@ -50,7 +52,7 @@ function createPodSource(settings: PodSourceSettings, node: string, services: Se
           createKubeletPodsApiSource({ socket: podsApiSocket, clock, log, metrics }),
           createApiServerSource({ client: kube.asNode, name: 'apiserver-as-node', node, clock, log, metrics }),
           createApiServerSource({ client: kube.own, node, clock, log, metrics }),
-          createKubelet(settings.kubelet ?? {}, services),
+          createKubelet(kubelet, services),
         ],
         clock,
         log,
@@ -58,12 +60,7 @@ function createPodSource(settings: PodSourceSettings, node: string, services: Se
   }
 }
 
-const kubeletAddress = { host: '127.0.0.1', port: 10250 };
-
-function createKubelet(
-  { address = kubeletAddress, ca, serverName, pin }: KubeletSettings,
-  { kube, clock, log, metrics }: Services,
-): PodSource {
+function createKubelet({ address, ca, serverName, pin }: KubeletSettings, { kube, clock, log, metrics }: Services): PodSource {
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
   const server = new URL(`https://${host}:${address.port}`);
   const credential = createKubeletCredential({ credential: kube.credential, server, ca, serverName, pin });

@@ -51,6 +51,11 @@ export const trustDomain = (): Kind<string> => textOf(trustDomainText, isTrustDo
 /** Kubernetes node names are RFC 1123 subdomains. */
 export const nodeName = (): Kind<string> => textOf(nodeNameText, isServiceAccount);
 
+/** A DNS name or address, as a certificate has it. */
+export const certificateName = (): Kind<string> => textOf('a name in a certificate', (name) => /^[A-Za-z0-9.:-]{1,253}$/.test(name));
+
+export const keyPin = (): Kind<string> => textOf('64 hexadecimal digits, the SHA-256 of a public key', (pin) => /^[0-9a-f]{64}$/.test(pin));
+
 export const isAbsolutePath = (path: string): boolean => path.startsWith('/') && !path.includes('\0');
 
 export const absolutePath = (): Kind<string> => textOf(absolutePathText, isAbsolutePath);

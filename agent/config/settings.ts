@@ -6,12 +6,14 @@ import type { HostPort, Kind } from './kinds.js';
 import {
   absolutePath,
   boolean,
+  certificateName,
   choice,
   duration,
   fileMode,
   group,
   hostPort,
   integer,
+  keyPin,
   nodeName,
   optional,
   size,
@@ -71,9 +73,21 @@ export function settings() {
     pods: {
       sources: setting(
         podSources(),
-        'Where the pods of this node come from. apiserver lists and watches them, as the credential or, with as: node, as this node by impersonation (Kubernetes 1.36 and newer). kubelet-pods-api watches them on the socket of the kubelet (1.37). kubelet polls its port, and verifies it by ca, serverName or pin. auto is the first that works of kubelet-pods-api, apiserver as node, apiserver and kubelet. A file holds ordinary Pod manifests and is followed.',
+        'Where the pods of this node come from. apiserver lists and watches them, as the credential or, with as: node, as this node by impersonation (Kubernetes 1.36 and newer). kubelet-pods-api watches them on the socket of the kubelet (1.37). kubelet polls its port. auto is the first that works of kubelet-pods-api, apiserver as node, apiserver and kubelet. A file holds ordinary Pod manifests and is followed.',
         inDevelopment(() => undefined, [{ kind: 'auto' }]),
       ),
+      kubelet: {
+        address: setting(hostPort(), 'Where the kubelet of this node is, for the source kubelet.', '127.0.0.1:10250'),
+        ca: setting(
+          optional(absolutePath()),
+          'File with the roots of its serving certificate, PEM. Without it those of the API server count.',
+        ),
+        serverName: setting(optional(certificateName()), 'The name that its certificate must have. Without it that is the address.'),
+        pin: setting(
+          optional(keyPin()),
+          'SHA-256 of its public key in hexadecimal: decides alone, for a kubelet that signs its own certificate.',
+        ),
+      },
       linger: setting(duration('0s', '1h'), 'How long an identity is kept after its last pod left.', '30s'),
     },
     kubeconfig: setting(

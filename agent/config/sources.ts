@@ -3,22 +3,10 @@
 
 import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
-import type { HostPort, Kind, Schema } from './kinds.js';
-import { checkedText, expected, hostPort } from './kinds.js';
+import type { Kind, Schema } from './kinds.js';
+import { checkedText, expected } from './kinds.js';
 import { fileOnly, fileSource, mapping, notEmpty, pathSchema } from './lists.js';
 import type { FileSource } from './lists.js';
-
-/** How the kubelet is reached and verified; without any of the last three, by the roots of the API server and its address. */
-export interface KubeletSettings {
-  /** Default: 127.0.0.1:10250. */
-  readonly address?: HostPort;
-  /** File with the roots of its serving certificate, PEM. */
-  readonly ca?: string;
-  /** The name that its certificate must have. */
-  readonly serverName?: string;
-  /** SHA-256 of its public key, hex: alone decides. */
-  readonly pin?: string;
-}
 
 export interface ApiServerSource {
   readonly kind: 'apiserver';
@@ -26,7 +14,8 @@ export interface ApiServerSource {
   readonly as?: 'own' | 'node';
 }
 
-export interface KubeletSource extends KubeletSettings {
+/** Reached and verified as pods.kubelet says. */
+export interface KubeletSource {
   readonly kind: 'kubelet';
 }
 
@@ -38,29 +27,17 @@ export interface KubeletPodsApiSource {
 
 export interface AutoSource {
   readonly kind: 'auto';
-  readonly kubelet?: KubeletSettings;
 }
 
 export type PodSourceSettings = FileSource | ApiServerSource | KubeletSource | KubeletPodsApiSource | AutoSource;
-
-const kubeletShape = () => ({
-  address: z.exactOptional(hostPort().schema()),
-  ca: z.exactOptional(pathSchema()),
-  serverName: z.exactOptional(checkedText('the name in a certificate', (text) => /^[A-Za-z0-9.:-]{1,253}$/.test(text))),
-  pin: z.exactOptional(checkedText('64 hexadecimal digits, the SHA-256 of a public key', (text) => /^[0-9a-f]{64}$/.test(text))),
-});
 
 export function podSources(): Kind<PodSourceSettings[]> {
   const allowed = 'a list of sources: {kind: auto, apiserver, kubelet, kubelet-pods-api or file, …}';
   const apiServer = () =>
     mapping({ kind: z.literal('apiserver'), as: z.exactOptional(z.enum(['own', 'node'], expected('own or node'))) }, 'a source');
-  const kubelet = () => mapping({ kind: z.literal('kubelet'), ...kubeletShape() }, 'a source');
+  const kubelet = () => mapping({ kind: z.literal('kubelet') }, 'a source');
   const podsApi = () => mapping({ kind: z.literal('kubelet-pods-api'), socket: z.exactOptional(pathSchema()) }, 'a source');
-  const auto = () =>
-    mapping(
-      { kind: z.literal('auto'), kubelet: z.exactOptional(mapping(kubeletShape(), 'a mapping of address, ca, serverName and pin')) },
-      'a source',
-    );
+  const auto = () => mapping({ kind: z.literal('auto') }, 'a source');
   const source = () =>
     z.discriminatedUnion(
       'kind',

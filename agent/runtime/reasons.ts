@@ -77,7 +77,7 @@ export const reasons = {
   'token-pod-denied': { sentence: 'The API server gives no token for this pod: it is not on this node, is gone, or was made anew.', action: 'Nothing, if the pod has just moved; else check the node name and the credential of this agent.' },
   'kubelet-unavailable': { sentence: 'The kubelet cannot be reached or fails.', action: 'Check that it runs and listens at the address; what was read before stays in use.' },
   'kubelet-deadline': { sentence: 'The kubelet did not answer in time.', action: 'Check its load, and that it reaches the API server, which it asks about every caller.' },
-  'kubelet-tls': { sentence: 'The kubelet cannot be verified.', action: 'Set ca, serverName or pin of the source to what the kubelet shows; a self-signed kubelet needs pin.' },
+  'kubelet-tls': { sentence: 'The kubelet cannot be verified.', action: 'Set pods.kubelet.ca, serverName or pin to what the kubelet shows; one that signs its own certificate needs pin.' },
   'kubelet-unauthenticated': { sentence: 'The kubelet does not accept the credential.', action: 'Switch on webhook authentication of the kubelet, or use another source.' },
   'kubelet-denied': { sentence: 'The kubelet refused a right.', action: 'Grant get on nodes/pods; it takes effect within 30 s.' },
   'kubelet-answer-invalid': { sentence: 'The kubelet gave an answer that cannot be used.', action: 'Check that the address is that of the kubelet.' },

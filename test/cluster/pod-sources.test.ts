@@ -170,7 +170,8 @@ await t.test('auto, with the kubeconfig of the kubelet: no socket, no impersonat
   const kubeconfig = writeKubeconfig(join(t.testdir({}), 'kubeconfig'), cluster, node.credential);
   const shared = services();
   const kube = createKubeAccess({ kubeconfig, env: {}, node: node.name, ...shared });
-  const [source] = createPodSources({ pods: { sources: [{ kind: 'auto' }], lingerMs: 0 }, node: node.name }, { kube, ...shared });
+  const kubelet = { address: { host: '127.0.0.1', port: 1 } };
+  const [source] = createPodSources({ pods: { sources: [{ kind: 'auto' }], kubelet, lingerMs: 0 }, node: node.name }, { kube, ...shared });
   if (source === undefined) throw new Error('no source');
   start(t, source);
   await has(source, `${pod.name} Pending`);

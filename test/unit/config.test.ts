@@ -39,7 +39,11 @@ t.test('defaults of the agent', async (t) => {
     identities: {
       select: { excludeNamespaces: ['kube-system', 'kube-public', 'kube-node-lease'], hostNetwork: 'include', ambient: false },
     },
-    pods: { sources: [{ kind: 'file', path: '/etc/signet/pods.yaml' }], lingerMs: 30_000 },
+    pods: {
+      sources: [{ kind: 'file', path: '/etc/signet/pods.yaml' }],
+      kubelet: { address: { host: '127.0.0.1', port: 10_250 } },
+      lingerMs: 30_000,
+    },
     upstreams: [{ kind: 'built-in' }],
     trustBundle: { sources: [{ kind: 'issuer' }] },
     certificate: { lifetimeMs: 86_400_000, keyType: 'ec-p256', concurrency: 8, deadlineMs: 10_000 },
@@ -265,6 +269,8 @@ t.test('every scalar setting is read from its variable and its flag', async (t) 
     'identities.select.hostNetwork': 'exclude',
     'certificate.keyType': 'rsa-3072',
     'http.address': '[::1]:80',
+    'pods.kubelet.address': '[::1]:80',
+    'pods.kubelet.pin': 'b'.repeat(64),
     'log.level': 'debug',
   };
   for (const { path, setting, variable, flag } of listSettings()) {

@@ -18,6 +18,8 @@ import { createServices, start } from '../fixtures/reasons.js';
 
 const root = createRoot();
 
+const kubelet = { address: { host: '127.0.0.1', port: 1 } };
+
 /** API server and kubelet in one. */
 function answer(call: ApiCall): void {
   if (call.path === '/pods') call.json(apiList([apiPod('kubelet')]));
@@ -49,14 +51,22 @@ async function scene(t: Test) {
   return { server, directory, services: { kube, ...services } };
 }
 
-async function podsOf(t: Test, settings: (server: { port: number; socket: string; ca: string }) => PodSourceSettings): Promise<string[]> {
+async function podsOf(
+  t: Test,
+  settings: (socket: string) => PodSourceSettings,
+  kubelet: (directory: string) => { readonly ca?: string; readonly serverName?: string } = () => ({}),
+): Promise<string[]> {
   const { server, directory, services } = await scene(t);
   const { socket } = await createPodsApi(t, (stream) => {
     stream.write(podsApiEvent('ADDED', apiPod('pods-api')));
     stream.write(podsApiEvent('INITIAL_SYNC_COMPLETE'));
   });
-  const sources = [settings({ port: server.port, socket, ca: join(directory, 'ca.crt') })];
-  const [source] = createPodSources({ pods: { sources, lingerMs: 0 }, node: 'node-a' }, services);
+  const pods = {
+    sources: [settings(socket)],
+    kubelet: { address: { host: '127.0.0.1', port: server.port }, ...kubelet(directory) },
+    lingerMs: 0,
+  };
+  const [source] = createPodSources({ pods, node: 'node-a' }, services);
   if (source === undefined) throw new Error('no source');
   start(t, source);
   await until(() => source.view.value.complete, 'a complete view');
@@ -64,15 +74,12 @@ async function podsOf(t: Test, settings: (server: { port: number; socket: string
 }
 
 t.test('pods', async (t) => {
-  const address = (port: number) => ({ host: '127.0.0.1', port });
   t.same(await podsOf(t, () => ({ kind: 'apiserver' })), ['apiserver', 'own']);
   t.same(await podsOf(t, () => ({ kind: 'apiserver', as: 'node' })), ['apiserver', 'as-node']);
-  t.same(await podsOf(t, ({ port }) => ({ kind: 'kubelet', address: address(port) })), ['kubelet', 'kubelet']);
-  t.same(await podsOf(t, ({ port, ca }) => ({ kind: 'kubelet', address: address(port), ca, serverName: 'node-a' })), [
-    'kubelet',
-    'kubelet',
-  ]);
-  t.same(await podsOf(t, ({ socket }) => ({ kind: 'kubelet-pods-api', socket })), ['kubelet-pods-api', 'pods-api']);
+  t.same(await podsOf(t, () => ({ kind: 'kubelet' })), ['kubelet', 'kubelet']);
+  const verified = (directory: string) => ({ ca: join(directory, 'ca.crt'), serverName: 'node-a' });
+  t.same(await podsOf(t, () => ({ kind: 'kubelet' }), verified), ['kubelet', 'kubelet']);
+  t.same(await podsOf(t, (socket) => ({ kind: 'kubelet-pods-api', socket })), ['kubelet-pods-api', 'pods-api']);
   // There is no Pods API where a kubelet would have it.
   t.same(await podsOf(t, () => ({ kind: 'auto' })), ['auto: apiserver-as-node', 'as-node']);
 });
@@ -93,7 +100,10 @@ t.test('roots', async (t) => {
 t.test('without a pod and without a kubeconfig there is no access, and the reason says so', async (t) => {
   const services = createServices();
   const kube = createKubeAccess({ env: {}, node: 'node-a', ...services });
-  const [source] = createPodSources({ pods: { sources: [{ kind: 'apiserver' }], lingerMs: 0 }, node: 'node-a' }, { kube, ...services });
+  const [source] = createPodSources(
+    { pods: { sources: [{ kind: 'apiserver' }], kubelet, lingerMs: 0 }, node: 'node-a' },
+    { kube, ...services },
+  );
   if (source === undefined) throw new Error('no source');
   start(t, source);
   await until(() => source.view.value.reason?.code === 'kube-config-invalid');
