@@ -155,6 +155,7 @@ t.test('after a 401 another credential is tried, once', async (t) => {
   server.handle = (call) => (call.headers.authorization === 'new' ? call.json({ ok: 1 }) : call.json('no', 401));
   t.same(await client.request({ path }, never), { ok: 1 });
   t.same(asked, ['old']);
+  t.equal(server.connections.all, 2, 'a certificate of ours would have been bound to the first connection');
   server.handle = (call) => call.json('no', 401);
   t.equal(statusOf(await errorOf(client.request({ path }, never))), 401);
   t.equal(server.calls.length, 4);

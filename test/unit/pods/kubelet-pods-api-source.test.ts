@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { createKubeletPodsApiSource } from '../../../agent/pods/kubelet-pods-api-source.js';
 import { apiPod } from '../../fixtures/api-server.js';
-import { createFakeClock, until } from '../../fixtures/clock.js';
+import { createFakeClock, settle, until } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 import type { PodsApiStream } from '../../fixtures/pods-api.js';
@@ -42,6 +42,7 @@ t.test('nothing before all is there, then every change', async (t) => {
     stream.write(podsApiEvent('ADDED', apiPod('static', { account: null })));
   });
   await until(() => api.streams.length === 1);
+  await settle(500);
   t.match(source.view.value, { complete: false, reason: { code: 'pods-unread' } });
   const stream = api.streams[0] as PodsApiStream;
   stream.write(podsApiEvent('INITIAL_SYNC_COMPLETE'));
