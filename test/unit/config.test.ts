@@ -353,7 +353,8 @@ t.test('the effective configuration is a file that gives the same one, with orig
   t.match(printed, '# file: /etc/signet/agent.yaml\n# warning: SIGNET_FOO in the environment is no setting');
   t.match(printed, '  lifetime: 1h # file line 6\n');
   t.match(printed, '  hold: 5s # SIGNET_SDS_HOLD\n');
-  t.match(printed, '# default\npeers:\n');
+  t.match(printed, '\n# default\npeers:\n');
+  t.match(printed, '\n# file line 5\nupstreams:\n');
   t.match(printed, '  # file line 4\n  sources:\n');
   t.strictSame(evaluate(printed).config, loaded.config);
   t.match(
