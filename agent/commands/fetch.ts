@@ -3,7 +3,8 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { SignetError } from '../runtime/errors.js';
+import type { AdminClient } from '../admin/client.js';
+import { SignetError, kindOf } from '../runtime/errors.js';
 import { formatInstant, systemClock } from '../runtime/time.js';
 import type { ReceivedSecret, SdsClient } from '../sds/client.js';
 import { createSdsClient } from '../sds/client.js';
@@ -40,18 +41,33 @@ export function createFetchCommand(terminal: Terminal): Command {
     .action(async (typed: string, options: Options) => {
       const { signal } = terminal;
       const { config } = options;
-      const name = await toFullName(typed, createRunningAdminClient(config === undefined ? {} : { config }), signal);
+      const agent = createRunningAdminClient(config === undefined ? {} : { config });
+      const name = await toFullName(typed, agent, signal);
       const path = findSocket('sds.socket.path', options);
       if (!existsSync(path)) throw new SignetError('unavailable', 'there is no sds socket at this path; is the agent running?', { fields: { path } });
       const client = createSdsClient({ path, clock: systemClock });
       const show = (secrets: readonly ReceivedSecret[]): Promise<void> => present(secrets, name, options, terminal);
       const within = { deadlineMs: options.timeout * 1000, signal };
       // On its own first: a name that is refused ends its stream with the reason, beside others it is only missing.
-      const secrets = await client.fetchOnce([name], within);
+      const secrets = await client.fetchOnce([name], within).catch(async (error: unknown) => {
+        throw await explainMissing(error, name, agent, signal);
+      });
       const roots = name === rootsName ? [] : await client.fetchOnce([rootsName], within);
       await show([...secrets, ...roots]);
       if (options.watch === true) await follow(client, [...new Set([name, rootsName])], show, terminal);
     });
+}
+
+/** SDS has one word for "not on this node" and "not yet"; the agent knows which, and why, if this user may ask it. */
+async function explainMissing(error: unknown, name: string, agent: Pick<AdminClient, 'status'>, signal: AbortSignal): Promise<unknown> {
+  if (kindOf(error) !== 'notFound' || !name.startsWith('spiffe://')) return error;
+  const status = await agent.status(signal).catch(() => undefined);
+  // Who may not ask, or asks at a socket that some other agent serves, is told what SDS said.
+  if (status === undefined) return error;
+  const identity = status.identities.find((each) => each.name === name);
+  const { code = 'not-on-node', detail } = identity?.reason ?? status.reasons.find(({ gate }) => gate === 'pods') ?? {};
+  const message = identity === undefined ? 'no such secret' : 'the certificate is not there yet';
+  return new SignetError('notFound', message, { cause: identity === undefined ? undefined : error, reason: code, fields: { name, detail } });
 }
 
 function parseSeconds(text: string): number {

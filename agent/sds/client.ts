@@ -31,8 +31,8 @@ export interface SdsClientOptions {
 
 export interface SdsClient {
   /**
-   * The secrets of these names, in this order. Rejects with `unavailable` (nobody answers on the socket), `notFound`,
-   * `denied`, or `deadline` when not all are there in time.
+   * The secrets of these names, in this order. Rejects with `unavailable` (nobody answers on the socket), `notFound` (not on
+   * this node, or not issued within the time that the agent waits), `denied`, or `deadline` when not all are there in time.
    */
   fetchOnce(names: readonly string[], options: { readonly deadlineMs: number; readonly signal: AbortSignal }): Promise<readonly ReceivedSecret[]>;
   /**
@@ -65,7 +65,7 @@ export function createSdsClient(options: SdsClientOptions): SdsClient {
         const done = new AbortController();
         const stop = AbortSignal.any([within, done.signal]);
         await follow(path, subscription(names, new Map()), stop, (update) => {
-          if (update.secret === undefined) throw new SignetError('notFound', 'no such secret', { reason: 'not-on-node', fields: { name: update.name } });
+          if (update.secret === undefined) throw new SignetError('notFound', 'no such secret', { fields: { name: update.name } });
           if (wanted.has(update.name)) found.set(update.name, update.secret);
           if (found.size === wanted.size) done.abort();
         });
