@@ -61,7 +61,8 @@ export function createIssuer(parts: IssuerParts): Issuer {
   const fields = certificateFields(certificate);
   const weakness = certificate.keyWeakness;
   if (weakness !== undefined) throw refused('issuer-weak', 'issuer key is not allowed', { ...fields, key: weakness });
-  const ours = createPublicKey(key).equals(certificate.publicKey);
+  // Keys of two types are not compared: OpenSSL would leave an error behind that fails the next read of a key.
+  const ours = key.asymmetricKeyType === certificate.publicKey.asymmetricKeyType && createPublicKey(key).equals(certificate.publicKey);
   if (!ours) throw refused('issuer-key-mismatch', 'issuer key belongs to another certificate', fields);
   if (!certificate.isCa || certificate.keyUsage?.has('keyCertSign') !== true) {
     throw refused('issuer-not-ca', 'issuer certificate is no ca certificate', fields);

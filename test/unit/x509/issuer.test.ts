@@ -152,6 +152,12 @@ t.test('a faulty issuer is refused, and the check is named', async (t) => {
   }
 });
 
+t.test('a key of another type is a mismatch, and the next key is read', async (t) => {
+  const other = createRoot({ key: createTestKey('rsa-2048') });
+  await t.rejects(load({ certificate: root.pem, privateKey: keyPem(other) }), { name: 'SignetError', reason: 'issuer-key-mismatch' });
+  t.same((await load({ certificate: other.pem, privateKey: keyPem(other) })).certificate.fingerprint, other.certificate.fingerprint);
+});
+
 t.test('a file that is missing or closed is told by its path', async (t) => {
   const certificate = join(directory, 'missing.pem');
   await t.rejects(loadIssuer({ certificate, privateKey: certificate }, testTime), {
