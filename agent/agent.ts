@@ -102,6 +102,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   readiness.follow('pods', index.reason, 'needed');
   // Without the roots that are expired the bundle is complete.
   readiness.follow('roots', roots.reason, ({ code }) => (code === 'root-expired' ? 'noted' : 'needed'));
+  readiness.follow('issuer', certificates.issuer.reason, 'noted');
   readiness.follow('configuration', settings.reason, 'noted');
   const beforeScrape = (): void => {
     metrics.ready.set(readiness.state.value.ready ? 1 : 0);
