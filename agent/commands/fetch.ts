@@ -58,16 +58,19 @@ export function createFetchCommand(terminal: Terminal): Command {
     });
 }
 
-/** SDS has one word for "not on this node" and "not yet"; the agent knows which, and why, if this user may ask it. */
-async function explainMissing(error: unknown, name: string, agent: Pick<AdminClient, 'status'>, signal: AbortSignal): Promise<unknown> {
-  if (kindOf(error) !== 'notFound' || !name.startsWith('spiffe://')) return error;
-  const status = await agent.status(signal).catch(() => undefined);
+/** SDS has one word for "not on this node" and "not yet", and none while it waits; the agent knows why, if this user may ask it. */
+async function explainMissing(error: unknown, name: string, agent: Pick<AdminClient, 'explain'>, signal: AbortSignal): Promise<unknown> {
+  const kind = kindOf(error);
+  if ((kind !== 'notFound' && kind !== 'deadline') || name === rootsName || name === 'default') return error;
+  const reason = await agent.explain(name, signal).catch(() => undefined);
   // Who may not ask, or asks at a socket that some other agent serves, is told what SDS said.
-  if (status === undefined) return error;
-  const identity = status.identities.find((each) => each.name === name);
-  const { code = 'not-on-node', detail } = identity?.reason ?? status.reasons.find(({ gate }) => gate === 'pods') ?? {};
-  const message = identity === undefined ? 'no such secret' : 'the certificate is not there yet';
-  return new SignetError('notFound', message, { cause: identity === undefined ? undefined : error, reason: code, fields: { name, detail } });
+  if (reason === undefined) return error;
+  const { code, detail } = reason;
+  return new SignetError(kind, 'no certificate for this name', {
+    ...(kind === 'deadline' ? { cause: error } : {}),
+    reason: code,
+    fields: { name, ...(detail === '' ? {} : { detail }) },
+  });
 }
 
 function parseSeconds(text: string): number {
@@ -169,7 +172,7 @@ function formatLeaf(leaf: Certificate, intermediates: number): readonly (readonl
     ['serial', leaf.serial],
     ['valid', formatValidity(leaf)],
     ['key', describeKey(leaf.publicKey)],
-    ['chain', `the certificate and ${intermediates} intermediates`],
+    ['chain', `the certificate and ${intermediates} ${intermediates === 1 ? 'intermediate' : 'intermediates'}`],
   ];
 }
 
