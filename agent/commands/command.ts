@@ -36,7 +36,7 @@ export function formatError(error: unknown): string {
   if (error instanceof ConfigError) return error.faults.map((fault) => `signet: ${formatFault(fault)}\n`).join('');
   const facts = Object.entries(fieldsOf(error)).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${String(value)}`]));
   const reason = reasonOf(error);
-  const advice = reason === undefined ? '' : `  ${reasons[reason].sentence} ${reasons[reason].action}\n`;
+  const advice = reason === undefined ? '' : `  ${reason}: ${reasons[reason].sentence} ${reasons[reason].action}\n`;
   return `signet: ${describeError(error)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}\n${advice}`;
 }
 

@@ -78,6 +78,6 @@ function formatStreams({ total, streams }: StreamsStatus<StreamFacts>): string {
 
 const until = (instant: string, now: number): string => formatDuration((parseInstant(instant) ?? now) - now);
 
-function formatReasonStatus({ sentence, detail, action }: ReasonStatus): string {
-  return `${sentence} ${detail === '' ? '' : `(${detail}) `}${action}`;
+function formatReasonStatus({ code, sentence, detail, action }: ReasonStatus): string {
+  return `${code}: ${sentence} ${detail === '' ? '' : `(${detail}) `}${action}`;
 }

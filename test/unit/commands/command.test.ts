@@ -33,7 +33,7 @@ t.test('an error shows its chain, its facts, and what to change', async (t) => {
   });
   const text = formatError(error);
   t.match(text, /^signet: cannot start: EACCES \(path: \/etc\/issuer.pem\)\n/);
-  t.match(text, /The issuer files cannot be read or parsed\. Check path/);
+  t.match(text, /^ {2}issuer-unreadable: The issuer files cannot be read or parsed\. Check path/m);
   t.equal(formatError(new SignetError('internal', 'bug: odd')), 'signet: bug: odd\n');
 });
 

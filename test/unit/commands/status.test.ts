@@ -49,10 +49,10 @@ t.test('identities, reasons and streams with what to change', async (t) => {
   const text = formatStatus(status, { total: 2000, streams: [stream] }, now);
   t.match(text, /roots +2, first expiry in 1d 0h\n/);
   t.match(text, /the first identity lapses after 1h 0m without a CA/);
-  t.match(text, /! pods +The CA cannot be reached\. Check the CA\.\n/);
-  t.match(text, /roots \(issuer\) +The CA cannot be reached\. \(ECONNREFUSED\) Check the CA\.\n/);
+  t.match(text, /! pods +ca-unavailable: The CA cannot be reached\. Check the CA\.\n/);
+  t.match(text, /roots \(issuer\) +ca-unavailable: The CA cannot be reached\. \(ECONNREFUSED\) Check the CA\.\n/);
   t.match(text, /sa\/b +issued +1h 0m +24m 0s\n/);
-  t.match(text, /sa\/c +unavailable +– +– +The CA cannot be reached\./);
+  t.match(text, /sa\/c +unavailable +– +– +ca-unavailable: The CA cannot be reached\./);
   t.match(text, /delta +pid=12 uid=0 +– +ROOTCA acked, … \(40 in all\)\n/);
   t.match(text, /… 2000 streams in all\n/);
 });
