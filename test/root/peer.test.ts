@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Caller } from '../../agent/sds/process.js';
-import { idA, idB, podA, podB } from '../fixtures/cgroups.js';
+import { idA, idB, podA, podB } from '../fixtures/cgroup-words.js';
 import type { Cgroups } from '../fixtures/real-cgroups.js';
 import { createCgroups, spawnIn, whyNoCgroups } from '../fixtures/real-cgroups.js';
 

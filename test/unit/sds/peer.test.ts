@@ -11,7 +11,7 @@ import type { Place } from '../../../agent/sds/cgroup.js';
 import type { Grant } from '../../../agent/sds/grant.js';
 import type { ConnectionLimits, PeerPolicyOptions } from '../../../agent/sds/peer.js';
 import { createPeerPolicy, defaultConnectionLimits } from '../../../agent/sds/peer.js';
-import { podA, podB } from '../../fixtures/cgroups.js';
+import { podA, podB } from '../../fixtures/cgroup-words.js';
 import { createFakeClock, settle } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
