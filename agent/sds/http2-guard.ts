@@ -16,16 +16,15 @@ import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { createTokenBucket } from './token-bucket.js';
 
+/** From the settings `sds.limits`, where the defaults stand. */
 export interface Http2Limits {
-  /** Bytes of the header list of one call, counted as RFC 9113 §6.5.2 does. Default 16 KiB. */
+  /** Bytes of the header list of one call, counted as RFC 9113 §6.5.2 does. */
   readonly headerListBytes: number;
-  /** PING, SETTINGS and reset frames, each kind per second on one connection. Default 1000. */
+  /** PING, SETTINGS and reset frames, each kind per second on one connection. */
   readonly controlFrames: number;
-  /** How long a connection may take until its preface is there. Default 10 s. */
+  /** How long a connection may take until its preface is there. */
   readonly halfOpenMs: number;
 }
-
-export const defaultHttp2Limits: Http2Limits = { headerListBytes: 16 * 1024, controlFrames: 1000, halfOpenMs: 10_000 };
 
 /** For the grpc-js server: dead connections are found by a ping every 30 s that must be answered within 20 s. */
 export const keepaliveOptions: ServerOptions = { 'grpc.keepalive_time_ms': 30_000, 'grpc.keepalive_timeout_ms': 20_000 };

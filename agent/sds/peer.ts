@@ -44,14 +44,13 @@ export interface PeerPolicyOptions {
   readonly metrics: Metrics;
 }
 
+/** From the settings `sds.limits`, where the defaults stand. */
 export interface ConnectionLimits {
-  /** Open connections in all. Default 8192. */
+  /** Open connections in all. */
   readonly connections: number;
-  /** Open connections of one owner. Default 1024. */
+  /** Open connections of one owner. */
   readonly connectionsPerOwner: number;
 }
-
-export const defaultConnectionLimits: ConnectionLimits = { connections: 8192, connectionsPerOwner: 1024 };
 
 export interface PeerPolicy {
   /** Admits the peer of a socket that was just accepted and counts it until the socket closes; undefined when it is refused. */

@@ -6,10 +6,11 @@ import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { Client, Server, credentials } from '@grpc/grpc-js';
 import t from 'tap';
 import type { Http2Limits } from '../../../agent/sds/http2-guard.js';
-import { createGuardedInjector, defaultHttp2Limits, keepaliveOptions } from '../../../agent/sds/http2-guard.js';
+import { createGuardedInjector, keepaliveOptions } from '../../../agent/sds/http2-guard.js';
 import { createFakeClock, until } from '../../fixtures/clock.js';
 import type { RawClient } from '../../fixtures/http2-raw.js';
 import { connectRaw, errorCode, frame, frameFlag, frameType, grpcHeaders, headerBlock, ping, rstStream } from '../../fixtures/http2-raw.js';
+import { defaultLimits } from '../../fixtures/limits.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
 type Test = Pick<typeof t, 'teardown' | 'ok'>;
@@ -43,7 +44,7 @@ async function start(t: Test, limits: Partial<Http2Limits> = {}) {
       },
     },
   );
-  const injector = createGuardedInjector(server, { limits: { ...defaultHttp2Limits, ...limits }, clock, metrics: metrics.metrics });
+  const injector = createGuardedInjector(server, { limits: { ...defaultLimits, ...limits }, clock, metrics: metrics.metrics });
   const listener = createServer({ pauseOnConnect: true }, (socket) => {
     Object.defineProperty(socket, 'remoteAddress', { value: 'peer' });
     socket.on('error', () => {});
@@ -252,7 +253,7 @@ t.test('another layout of grpc-js is found at start', async (t) => {
   t.throws(
     () =>
       createGuardedInjector(strange as Server, {
-        limits: defaultHttp2Limits,
+        limits: defaultLimits,
         clock: createFakeClock(),
         metrics: createTestMetrics().metrics,
       }),

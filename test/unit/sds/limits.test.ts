@@ -1,13 +1,14 @@
 import t from 'tap';
 import { SignetError } from '../../../agent/runtime/errors.js';
-import { createAdmission, defaultSdsLimits } from '../../../agent/sds/limits.js';
+import { createAdmission } from '../../../agent/sds/limits.js';
 import { createFakeClock } from '../../fixtures/clock.js';
+import { defaultLimits } from '../../fixtures/limits.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
-function admission(limits: Partial<typeof defaultSdsLimits>) {
+function admission(limits: Partial<typeof defaultLimits>) {
   const clock = createFakeClock();
   const metrics = createTestMetrics();
-  const all = createAdmission({ ...defaultSdsLimits, ...limits }, clock, metrics.metrics);
+  const all = createAdmission({ ...defaultLimits, ...limits }, clock, metrics.metrics);
   const reached = (limit: string) => metrics.read('signet_limit_reached_total', { limit });
   return { all, clock, reached };
 }
