@@ -91,6 +91,6 @@ function toSignetError(error: unknown, path: string): SignetError {
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const fields = { path, code };
   if (code === 'ENOENT') return new SignetError('unavailable', 'there is no control socket at this path; is the agent running, or has it another --config?', { cause: error, fields });
-  if (code === 'EACCES') return new SignetError('denied', 'this user may not open the control socket', { cause: error, fields });
+  if (code === 'EACCES') return new SignetError('denied', 'this user may not open the control socket; root, the user of the agent and the group admin.group may', { cause: error, fields });
   return new SignetError('unavailable', 'the agent does not answer on the control socket', { cause: error, fields });
 }

@@ -140,8 +140,15 @@ async function follow(path: string, request: Subscription, signal: AbortSignal, 
 
 function toError(status: StatusObject, path: string): SignetError {
   const kind = fromGrpcCode(status.code);
-  const message = kind === 'unavailable' ? 'cannot reach the sds socket' : 'the sds server refused';
+  const message = kind === 'unavailable' ? explainUnavailable(status.details) : 'the sds server refused';
   return new SignetError(kind, message, { cause: new Error(status.details), fields: { path } });
+}
+
+/** A peer that no rule names is disconnected before it can be told anything. */
+function explainUnavailable(details: string): string {
+  return /ENOENT|ECONNREFUSED|EACCES/.test(details)
+    ? 'cannot reach the sds socket'
+    : 'the sds socket hung up: no rule under peers matches this process, or the agent stops; its log says which';
 }
 
 function readResponse(response: DeltaDiscoveryResponse): SecretUpdate[] {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
 import t from 'tap';
 import type { ReceivedSecret, SecretUpdate } from '../../../agent/sds/client.js';
 import { createSdsClient } from '../../../agent/sds/client.js';
@@ -34,7 +37,7 @@ void t.test('says what is wrong: no socket, no such name, not for you, not in ti
   const scene = await openSdsScene(t);
   const { path } = await scene.peer({ kind: 'patterns', patterns: [a, uri('late'), uri('absent')] });
   const client = createSdsClient({ path, clock: systemClock });
-  t.match(await errorOf(createSdsClient({ path: `${path}.missing`, clock: systemClock }).fetchOnce([a], soon)), { kind: 'unavailable', fields: { path: `${path}.missing` } });
+  t.match(await errorOf(createSdsClient({ path: `${path}.missing`, clock: systemClock }).fetchOnce([a], soon)), { kind: 'unavailable', message: 'cannot reach the sds socket', fields: { path: `${path}.missing` } });
   t.match(await errorOf(client.fetchOnce([a, uri('absent')], soon)), { kind: 'notFound', fields: { name: uri('absent') } });
   t.match(await errorOf(client.fetchOnce([b], soon)), { kind: 'denied', cause: { message: /may not have this name/ } });
   scene.secrets.wait(uri('late'));
@@ -48,6 +51,14 @@ void t.test('says what is wrong: no socket, no such name, not for you, not in ti
   await until(() => scene.service.streams(1).total === 1);
   await scene.service.drain(1_000);
   t.match(await errorOf(drained), { kind: 'unavailable' });
+});
+
+void t.test('who is disconnected learns where the reason stands', async (t) => {
+  const path = join(t.testdir(), 's.sock');
+  const server = createServer((socket) => socket.destroy()).listen(path);
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  t.match(await errorOf(createSdsClient({ path, clock: systemClock }).fetchOnce([a], soon)), { kind: 'unavailable', message: /no rule under peers matches/ });
 });
 
 void t.test('follows changes, tells each version once, and comes back after a restart of the server', async (t) => {
