@@ -1,5 +1,5 @@
 // The unary FetchSecrets: one answer with all names asked for, or one status. Called by service.ts after it admitted the call.
-// Denied beats unknown beats waiting; a certificate that is being issued is waited for, within the caller's deadline and ours.
+// Denied beats unknown beats waiting; a certificate that is being issued is waited for, within the deadline of the client and ours.
 
 import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { SignetError, toWireStatus } from '../runtime/errors.js';
@@ -16,7 +16,7 @@ import { StreamLog } from './stream-log.js';
 import type { DiscoveryRequest, Received } from './wire.js';
 import { oversized, secretTypeUrl } from './wire.js';
 
-/** A caller without a deadline of its own is answered at last after this. */
+/** A client without a deadline of its own is answered at last after this. */
 const patienceMs = 10_000;
 
 export type FetchCall = ServerUnaryCall<Received<DiscoveryRequest>, Buffer>;
