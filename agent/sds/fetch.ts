@@ -39,6 +39,7 @@ export function fetchSecrets(
   const { admission, clock, secrets } = context;
   const stops: (() => void)[] = [];
   const offers = new Map<string, Offer>();
+  const granted = peer.grant.value;
   let counted = 0;
   let closed = false;
   const close = (): void => {
@@ -62,6 +63,8 @@ export function fetchSecrets(
   const log = new StreamLog(context, peer, account);
   const look = (names: readonly string[]): void => {
     if (closed || offers.size < names.length) return;
+    // What came late is for a peer that may no longer have it.
+    if (peer.grant.value !== granted) throw new SignetError('unavailable', 'what this peer may ask for has changed');
     const found = judge(offers);
     if (found === undefined) return;
     for (const secret of found) if (secret.certificate !== undefined) log.handedOut(secret.name, secret.certificate, true);

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import type { Grant } from '../../agent/sds/grant.js';
-import { settle } from '../fixtures/clock.js';
+import { settle, until } from '../fixtures/clock.js';
 import { openSdsScene } from '../fixtures/sds-scene.js';
 import type { DeltaResponse, SdsClient, SotwResponse } from '../fixtures/sds-script.js';
 import { namesOf, node, typeUrl } from '../fixtures/sds-script.js';
@@ -10,7 +10,7 @@ import { uri } from '../fixtures/secrets.js';
 
 const a = uri('a');
 const b = uri('b');
-const ownA: Grant = { kind: 'own', id: { trustDomain: 'example.org', namespace: 'demo', serviceAccount: 'a', uri: a } };
+const ownA = { kind: 'own' as const, id: { trustDomain: 'example.org', namespace: 'demo', serviceAccount: 'a', uri: a } } satisfies Grant;
 const gone: Grant = { kind: 'none', reason: { code: 'peer-unknown', detail: 'pod ended' } };
 
 function sotw(client: SdsClient, resourceNames: string[]) {
@@ -181,6 +181,19 @@ void t.test('F02: a fetch waits for a certificate that is being issued, within t
   await clock.advance(10_000);
   t.match(await patient, { code: 4 });
   t.equal(clock.alarms, 0);
+});
+
+void t.test('a fetch that waits is not answered any more when its peer has lost its grant', async (t) => {
+  const scene = await openSdsScene(t);
+  const late = uri('late');
+  const peer = await scene.peer({ ...ownA, id: { ...ownA.id, serviceAccount: 'late', uri: late } });
+  const client = scene.connect(peer.path);
+  scene.secrets.wait(late);
+  const answer = client.fetch({ resourceNames: ['default'] });
+  await until(() => scene.secrets.urged.length > 0, 'the fetch waits');
+  peer.grant.set(gone);
+  scene.secrets.issue(late);
+  t.match(await answer, { code: 14 });
 });
 
 void t.test('S24: 64 KiB of node metadata and unknown extensions are skipped; an empty node is served', async (t) => {

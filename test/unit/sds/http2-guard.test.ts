@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { Client, Server, credentials } from '@grpc/grpc-js';
 import t from 'tap';
+import type { CallLimits } from '../../../agent/sds/call-bounds.js';
+import { createCallBounds } from '../../../agent/sds/call-bounds.js';
 import type { Http2Limits } from '../../../agent/sds/http2-guard.js';
 import { createGuardedInjector, keepaliveOptions } from '../../../agent/sds/http2-guard.js';
 import { createFakeClock, until } from '../../fixtures/clock.js';
@@ -27,7 +29,7 @@ const echo = {
 } as const;
 
 /** A guarded echo server, and a well-behaved client that shows whether others are still served. */
-async function start(t: Test, limits: Partial<Http2Limits> = {}) {
+async function start(t: Test, limits: Partial<Http2Limits> = {}, callLimits?: CallLimits) {
   const [clock, metrics] = [createFakeClock(), createTestMetrics()];
   // A test directory of tap is too deep for the path of a socket.
   const directory = mkdtempSync(join(tmpdir(), 'signet-'));
@@ -44,7 +46,12 @@ async function start(t: Test, limits: Partial<Http2Limits> = {}) {
       },
     },
   );
-  const injector = createGuardedInjector(server, { limits: { ...defaultLimits, ...limits }, clock, metrics: metrics.metrics });
+  const injector = createGuardedInjector(server, {
+    limits: { ...defaultLimits, ...limits },
+    ...(callLimits === undefined ? {} : { calls: createCallBounds(callLimits, (key) => key) }),
+    clock,
+    metrics: metrics.metrics,
+  });
   const listener = createServer({ pauseOnConnect: true }, (socket) => {
     Object.defineProperty(socket, 'remoteAddress', { value: 'peer' });
     socket.on('error', () => {});
@@ -214,6 +221,28 @@ t.test('a header list over the limit is reset, and costs no call', async (t) => 
     frame(frameType.continuation, frameFlag.endHeaders, 5, headerBlock([['c', field]])),
   );
   await until(() => client.frames.filter((next) => next.type === frameType.rstStream).length === 2, 'a second reset');
+  t.ok(await server.served('after'));
+});
+
+t.test('a compressed request is refused before anything is unpacked, an uncompressed one under that name too', async (t) => {
+  const server = await start(t);
+  const client = await server.connect();
+  await client.send(headers(1, grpcHeaders(echo.path, [['grpc-encoding', 'gzip']])), headers(3, grpcHeaders(echo.path, [['grpc-encoding', 'identity']])));
+  await until(() => client.frames.some((next) => next.type === frameType.headers && next.stream === 1), 'an answer');
+  t.equal(server.calls(), 1, 'only the one that says identity is a call');
+  t.ok(await server.served('after'));
+});
+
+t.test('calls are counted from their headers on: what goes over a bound is reset and counted, others are served', async (t) => {
+  const server = await start(t, {}, { streams: 100, streamsPerOwner: 3, unfinishedBytes: 1000 });
+  const client = await server.connect();
+  await client.send(headers(1), headers(3), headers(5));
+  await until(() => client.frames.filter((next) => next.type === frameType.rstStream).length === 1, 'a reset');
+  t.equal(await server.limit('streams-per-owner'), 1);
+  const incomplete = Buffer.from([0, 0, 1, 0, 0, ...Buffer.alloc(1500)]);
+  await client.send(frame(frameType.data, 0, 1, incomplete));
+  await until(() => client.frames.filter((next) => next.type === frameType.rstStream).length === 2, 'another reset');
+  t.equal(await server.limit('unfinished-messages'), 1);
   t.ok(await server.served('after'));
 });
 
