@@ -50,8 +50,7 @@ export function createFetchCommand(terminal: Terminal): Command {
       const within = { deadlineMs: options.timeout * 1000, signal };
       // On its own first: a name that is refused ends its stream with the reason, beside others it is only missing.
       const secrets = await client.fetchOnce([name], within).catch(async (error: unknown) => {
-        if (kindOf(error) !== 'unavailable') throw await explainMissing(error, name, agent, signal);
-        throw options.socket === undefined ? await explainClosed(error, path, agent, signal) : error;
+        throw await explainMissing(error, name, agent, signal);
       });
       const roots = name === rootsName ? [] : await client.fetchOnce([rootsName], within);
       await show([...secrets, ...roots]);
@@ -72,14 +71,6 @@ async function explainMissing(error: unknown, name: string, agent: Pick<AdminCli
     reason: code,
     fields: { name, ...(detail === '' ? {} : { detail }) },
   });
-}
-
-/** A connection that the peer policy refuses is closed without a word, as if nobody were there; the control socket shows who is. */
-async function explainClosed(error: unknown, path: string, agent: Pick<AdminClient, 'status'>, signal: AbortSignal): Promise<unknown> {
-  const status = await agent.status(signal).catch(() => undefined);
-  // Who may not ask is told what the connection said; so is who meets an agent that is stopping.
-  if (status === undefined || status.reasons.some(({ code }) => code === 'draining')) return error;
-  return new SignetError('denied', 'the agent runs but refused the connection; its log says why', { fields: { path } });
 }
 
 function parseSeconds(text: string): number {

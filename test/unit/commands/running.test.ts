@@ -79,16 +79,6 @@ t.test('fetch says why there is nothing', async (t) => {
   });
 });
 
-t.test('fetch tells an agent that refuses the connection from one that is not there', async (t) => {
-  const running = await startTestAgent({ pods: podsOf('cart'), settings: { peers: [{ pod: {}, grant: 'own' }] } });
-  t.teardown(() => running.stop());
-  const fetched = runCommand(createFetchCommand, ['shop/cart', '--config', configOf(running)]);
-  await t.rejects(fetched, { message: 'the agent runs but refused the connection; its log says why', kind: 'denied' });
-  t.ok(running.logs.some((line) => line.includes('connection refused')), 'and so it does');
-  const told = runCommand(createFetchCommand, [idOf('cart'), '--socket', running.agent.addresses.sds]);
-  await t.rejects(told, { message: 'cannot reach the sds socket', kind: 'unavailable' }, 'the agent of a socket that is told is not known');
-});
-
 t.test('fetch says why a certificate is not there yet', async (t) => {
   const day = 86_400_000;
   const stranger = createRoot({ notBefore: Date.now() - day, notAfter: Date.now() + day });
