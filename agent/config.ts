@@ -150,7 +150,16 @@ export function evaluateConfig(input: ConfigInput, text: string | undefined, fil
     for (const issue of result.error.issues) faults.push(...toFaults(entry, issue, source, content, file ?? fileToWrite(input.defaults)));
   }
   if (faults.length > 0) throw new ConfigError(faults);
-  return { config: deepFreeze(config) as Config, warnings: unknownVariables(env, named), file, effective };
+  const whole = deepFreeze(config) as Config;
+  return { config: whole, warnings: [...unknownVariables(env, named), ...foreignGrants(whole)], file, effective };
+}
+
+/** Grants of names that this agent never serves. */
+function foreignGrants({ peers, trustDomain }: Config): string[] {
+  return peers.flatMap(({ grant }, index) => {
+    const foreign = typeof grant === 'string' ? [] : grant.filter((pattern) => !pattern.startsWith(`spiffe://${trustDomain}/`));
+    return foreign.map((pattern) => `peers[${index}].grant names ${pattern}, outside of the trust domain ${trustDomain}: no effect`);
+  });
 }
 
 interface Source {

@@ -230,6 +230,11 @@ t.test('a socket path is measured in bytes', async (t) => {
   t.equal(withPath(`/${'é'.repeat(60)}`).length, 1, '60 characters of two bytes do not');
 });
 
+t.test('a grant outside of the trust domain is a warning', async (t) => {
+  const { warnings } = evaluate(`${minimal}peers: [{pod: {}, grant: ['spiffe://example.org/ns/a/sa/*', 'spiffe://exmaple.org/ns/a/sa/b']}]\n`);
+  t.strictSame(warnings, ['peers[0].grant names spiffe://exmaple.org/ns/a/sa/b, outside of the trust domain example.org: no effect']);
+});
+
 t.test('unknown variables are warnings, service links are not even that', async (t) => {
   const env = {
     SIGNET_CONFIG: '/x',
