@@ -35,7 +35,7 @@ export const reasons = {
   'leaf-not-allowed': { sentence: 'The certificate is no valid leaf (CA flag, key usage or extended key usage).', action: 'Correct the profile of the CA: digitalSignature, serverAuth and clientAuth, no CA flag.' },
   'key-weak': { sentence: 'A key in the chain is weaker than allowed.', action: 'Use RSA of at least 2048 bits or EC P-256 or P-384 for the CA.' },
   // Issuer of our own
-  'issuer-unreadable': { sentence: 'The issuer files cannot be read or parsed.', action: 'Check path, permissions and format (PEM; key as PKCS#8, SEC1 or PKCS#1).' },
+  'issuer-unreadable': { sentence: 'The issuer files cannot be read or parsed.', action: 'Check path, permissions and format (PEM; key as PKCS#8, SEC1 or PKCS#1, not encrypted).' },
   'issuer-not-ca': { sentence: 'The issuer certificate is not a CA certificate.', action: 'Use a certificate with the CA flag and keyCertSign.' },
   'issuer-key-mismatch': { sentence: 'The issuer key does not belong to the issuer certificate.', action: 'Give the key that belongs to the first certificate of the chain.' },
   'issuer-expired': { sentence: 'The issuer certificate is expired or not valid yet.', action: 'Renew the issuer certificate, or correct the clock of this node.' },
@@ -46,7 +46,7 @@ export const reasons = {
   // Sources
   'pods-unread': { sentence: 'The pods have not been read yet.', action: 'Check the sources under pods.sources.' },
   'pods-file-missing': { sentence: 'The pods file cannot be read.', action: 'Create the file or correct its path; the last good view stays in use.' },
-  'pods-file-invalid': { sentence: 'The pods file has a fault.', action: 'Correct the document and line that the log names; the last good view stays in use.' },
+  'pods-file-invalid': { sentence: 'The pods file has a fault.', action: 'Correct the document and line that are named; the last good view stays in use.' },
   'bundle-missing': { sentence: 'A source of roots has none yet or cannot be read.', action: 'Check the sources under trustBundle.sources; the last good roots stay in use.' },
   'bundle-invalid': { sentence: 'A source of roots holds something that is not a root certificate.', action: 'Correct the file; the last good roots stay in use.' },
   'root-expired': { sentence: 'A root certificate is expired and left out of the trust bundle.', action: 'Remove it from its source, or correct the clock of this node.' },
