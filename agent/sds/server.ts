@@ -1,7 +1,6 @@
 // The gRPC server behind the SDS socket: takes accepted sockets, asks the policy, guards the connections, and ends them well.
 // Made by agent.ts, which owns the listener.
 
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
 import type { Metrics } from '../metrics.js';
@@ -53,7 +52,8 @@ export function createSdsServer({ service, policy, limits, clock, metrics }: Sds
       injector.close();
       await service.drain(deadlineMs);
       // What was written last may still wait in a socket, and an exit of the process would lose it.
-      const closed = Promise.all([...sockets].map((socket) => once(socket, 'close')));
+      // Not events.once: a reset is an end like any other.
+      const closed = Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
       server.forceShutdown();
       const never = new AbortController().signal;
       await withDeadline(clock, deadlineMs, 'closing connections', never, () => closed).catch((error: unknown) => {
