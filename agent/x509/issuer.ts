@@ -3,8 +3,8 @@
 
 import type { KeyObject } from 'node:crypto';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { SignetError } from '../runtime/errors.js';
+import { readRegularFile } from '../runtime/followed-file.js';
 import type { ReasonCode } from '../runtime/reasons.js';
 import type { Certificate } from './certificate.js';
 import { certificateFields, findChain } from './chain.js';
@@ -110,7 +110,7 @@ function refused(reason: ReasonCode, message: string, fields: SignetError['field
 
 async function readCertificateFile(path: string): Promise<Certificate[]> {
   try {
-    return readCertificates(await readFile(path), { source: path, maxBytes: maxFileBytes });
+    return readCertificates(await readRegularFile(path, maxFileBytes), { source: path, maxBytes: maxFileBytes });
   } catch (cause) {
     throw new SignetError('invalid', 'issuer certificate file cannot be read', { cause, reason: 'issuer-unreadable', fields: { path } });
   }
@@ -120,7 +120,7 @@ async function readCertificateFile(path: string): Promise<Certificate[]> {
 export async function readKeyFile(path: string): Promise<KeyObject> {
   let text: Buffer | undefined;
   try {
-    text = await readFile(path);
+    text = await readRegularFile(path, maxFileBytes);
     return createPrivateKey(text);
   } catch (cause) {
     throw new SignetError('invalid', 'issuer key file cannot be read', { cause, reason: 'issuer-unreadable', fields: { path } });
