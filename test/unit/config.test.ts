@@ -159,6 +159,8 @@ t.test('each fault names its place and what is allowed', async (t) => {
     ['trustBundle: {sources: issuer}', 'trustBundle.sources (line 6) must be a list of sources: {kind: file, path} or {kind: issuer}'],
     ['identities: {select: {namespaces: [Shop]}}', 'identities.select.namespaces[0] (line 6) must be the name of a namespace'],
     ['identities: {select: {podLabels: [a]}}', 'identities.select.podLabels (line 6) must be a mapping of labels to values'],
+    ['identities: {select: {podLabels: {__proto__: x}}}', 'identities.select.podLabels.__proto__ (line 6) is no key'],
+    ['peers: [{pod: {labels: {__proto__: x}}, grant: node}]', 'peers[0].pod.labels.__proto__ (line 6) is no key'],
     ['identities: {select: {podLabels: {a: {b: c}}}}', 'identities.select.podLabels.a (line 6) must be a label value'],
     ['peers: [{grant: own}]', 'peers[0] (line 6) must have either pod or host'],
     ['peers: [{pod: {}, host: {uid: 1}, grant: node}]', 'peers[0] (line 6) must have either pod or host'],
