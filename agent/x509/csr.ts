@@ -9,7 +9,7 @@ import type { Extensions } from './extensions.js';
 import { extensionOids, nameForms, readExtensions } from './extensions.js';
 import { formatPem } from './pem.js';
 import type { PrivateKey } from './private-key.js';
-import { signatureAlgorithms, toAlgorithmIdentifier } from './signature-algorithms.js';
+import { signatureAlgorithms } from './signature-algorithms.js';
 
 export type { KeyType } from './private-key.js';
 export { PrivateKey, generateKey, keyTypes } from './private-key.js';
@@ -52,7 +52,7 @@ export async function createCsr(key: PrivateKey, id: SpiffeId, subject: SubjectP
     der.context(0, [der.sequence(der.oid(extensionRequest), der.set(extensions))]),
   );
   const signature = await key.sign(der.encode(info));
-  const csr = der.encode(der.sequence(info, toAlgorithmIdentifier(key.algorithm), der.bitString(signature)));
+  const csr = der.encode(der.sequence(info, key.algorithm.identifier, der.bitString(signature)));
   await checkOwn(csr, key, id);
   return csr;
 }
@@ -79,18 +79,16 @@ export function parseCsr(bytes: Buffer): Csr {
     if (bytes.length > maxCsrBytes) throw new SignetError('invalid', 'too large', { fields: { bytes: bytes.length } });
     const whole = der.decode(bytes);
     const [info, algorithm, signature, ...more] = der.elements(whole);
-    const [signed] = der.slices(whole, bytes);
-    if (info === undefined || signed === undefined) throw new SignetError('invalid', 'malformed structure');
-    const [version, , , attributes, ...rest] = der.elements(info);
-    const [, subject, publicKeySpki] = der.slices(info, signed);
-    if (subject === undefined || publicKeySpki === undefined || more.length + rest.length > 0)
+    if (info === undefined) throw new SignetError('invalid', 'malformed structure');
+    const [version, subject, publicKey, attributes, ...rest] = der.elements(info);
+    if (subject === undefined || publicKey === undefined || more.length + rest.length > 0)
       throw new SignetError('invalid', 'malformed structure');
     if (der.readSmallInteger(version) !== 0) throw new SignetError('invalid', 'unknown version');
     return {
-      subject,
-      publicKeySpki,
+      subject: der.encode(subject),
+      publicKeySpki: der.encode(publicKey),
       extensions: readExtensions(attributes === undefined ? [] : requestedExtensions(attributes)),
-      signed,
+      signed: der.encode(info),
       signatureAlgorithm: der.readOid(der.elements(algorithm)[0]),
       signature: der.readBitStringBytes(signature),
     };

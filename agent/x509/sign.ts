@@ -5,7 +5,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as der from './der.js';
 import { clientAuth, extensionOids, keyUsageNames, nameForms, serverAuth } from './extensions.js';
 import type { SignatureAlgorithm } from './signature-algorithms.js';
-import { toAlgorithmIdentifier } from './signature-algorithms.js';
 
 /** A key that signs, without the key. */
 export interface Signer {
@@ -54,20 +53,19 @@ function readSpki(publicKeySpki: Buffer): { keyId: string; isRsa: boolean } {
 
 /** A certificate in DER with a random 128-bit serial number. */
 export async function signCertificate(signer: Signer, name: SignerName, content: CertificateContent): Promise<Buffer> {
-  const algorithm = toAlgorithmIdentifier(signer.algorithm);
+  const { identifier } = signer.algorithm;
   const tbs = der.sequence(
     der.context(0, [der.integer(Buffer.of(2))]),
     der.integer(randomBytes(16)),
-    algorithm,
+    identifier,
     der.encoded(name.subject),
     der.sequence(der.time(content.notBefore), der.time(content.notAfter)),
     der.encoded(content.subject),
     der.encoded(content.publicKeySpki),
     der.context(3, [der.sequence(...extensionsOf(content, name))]),
   );
-  const tbsDer = der.encode(tbs);
-  const signature = await signer.sign(tbsDer);
-  return der.encode(der.sequence(der.encoded(tbsDer), algorithm, der.bitString(signature)));
+  const signature = await signer.sign(der.encode(tbs));
+  return der.encode(der.sequence(tbs, identifier, der.bitString(signature)));
 }
 
 function extensionsOf(content: CertificateContent, issuer: SignerName): der.Asn1[] {
