@@ -6,7 +6,7 @@ import type { SpiffeId } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
 import * as der from './der.js';
 import type { Extensions } from './extensions.js';
-import { extensionOids, nameForms, readExtensions } from './extensions.js';
+import { extensionTypes, nameForms, readExtensions } from './extensions.js';
 import { formatPem } from './pem.js';
 import type { PrivateKey } from './private-key.js';
 import { signatureAlgorithms } from './signature-algorithms.js';
@@ -34,22 +34,24 @@ const organizationName = '2.5.4.10';
 const commonName = '2.5.4.3';
 /** PKCS #9 extensionRequest (RFC 2985 §5.4.2). */
 const extensionRequest = '1.2.840.113549.1.9.14';
+const extensionRequestType = der.oid(extensionRequest);
+const version1 = der.integer(Buffer.of(0));
 const maxCsrBytes = 16 * 1024;
 
 /** A request in DER with one URI SAN, which is critical when the subject is empty (RFC 5280 §4.2.1.6). */
 export async function createCsr(key: PrivateKey, id: SpiffeId, subject: SubjectProfile): Promise<Buffer> {
   const uri = der.context(nameForms.uri, Buffer.from(id.uri));
   const san = [
-    der.oid(extensionOids.subjectAltName),
+    extensionTypes.subjectAltName,
     ...(subject === 'none' ? [der.boolean(true)] : []),
     der.octetString(der.encode(der.sequence(uri))),
   ];
   const extensions = der.sequence(der.sequence(...san));
   const info = der.sequence(
-    der.integer(Buffer.of(0)),
+    version1,
     subjectName(subject, id),
     der.encoded(key.publicKeySpki),
-    der.context(0, [der.sequence(der.oid(extensionRequest), der.set(extensions))]),
+    der.context(0, [der.sequence(extensionRequestType, der.set(extensions))]),
   );
   const signature = await key.sign(der.encode(info));
   const csr = der.encode(der.sequence(info, key.algorithm.identifier, der.bitString(signature)));

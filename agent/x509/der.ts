@@ -165,7 +165,8 @@ function readLength(source: Buffer, start: number, end: number): number {
 
 /** Whether an INTEGER begins with nine equal bits (X.690 §8.3.2). */
 function isPadded(source: Buffer, start: number, end: number): boolean {
-  const [first, second] = [source[start], source[start + 1] ?? 0];
+  const first = source[start];
+  const second = source[start + 1] ?? 0;
   return end - start > 1 && (first === 0 ? second < 0x80 : first === 0xff && second >= 0x80);
 }
 

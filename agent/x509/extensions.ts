@@ -15,6 +15,13 @@ export const extensionOids = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
+/** Those that are written with every certificate, encoded. */
+export const extensionTypes = {
+  subjectKeyId: der.oid(extensionOids.subjectKeyId),
+  subjectAltName: der.oid(extensionOids.subjectAltName),
+  authorityKeyId: der.oid(extensionOids.authorityKeyId),
+} as const;
+
 /** RFC 5280 §4.2.1.12 */
 export const serverAuth = '1.3.6.1.5.5.7.3.1';
 export const clientAuth = '1.3.6.1.5.5.7.3.2';
