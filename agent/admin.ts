@@ -113,6 +113,8 @@ async function respond(request: IncomingMessage, admitted: boolean, options: Adm
       return { status: 200, body: describeStatus(view, clock.now(), clock.monotonic() - startedAt) };
     case 'GET /v1/streams':
       return { status: 200, body: view.streams(maxStreams) };
+    case 'POST /v1/explain':
+      return { status: 200, body: explainName(view, textOf(body, 'name')) };
     case 'POST /v1/renew':
       return renew(view, log, textOf(body, 'name'));
     case 'PUT /v1/log-level':
@@ -120,6 +122,13 @@ async function respond(request: IncomingMessage, admitted: boolean, options: Adm
     default:
       throw new SignetError('notFound', 'no such resource');
   }
+}
+
+/** Why a name has no certificate, or none that is new; empty when nothing is wrong with it. */
+function explainName({ cache, explain }: AdminSources, name: string): ReturnType<typeof withReason> {
+  const state = cache.states().get(name);
+  if (state === undefined) return withReason(explain(name));
+  return withReason('reason' in state ? state.reason : undefined);
 }
 
 function renew({ identities, cache, explain }: AdminSources, log: Logger, name: string): Answer {

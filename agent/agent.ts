@@ -110,6 +110,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   readiness.follow('roots', roots.reason, ({ code }) => (code === 'root-expired' ? 'noted' : 'needed'));
   // With several upstreams one that lacks something keeps nobody from becoming ready.
   for (const { name, reason } of upstreams.needs) readiness.follow(name, reason, config.upstreams.length === 1 ? 'needed' : 'noted');
+  if (certificates.issuer !== undefined) readiness.follow('issuer', certificates.issuer.reason, 'noted');
   readiness.follow('configuration', settings.reason, 'noted');
   const beforeScrape = (): void => {
     metrics.ready.set(readiness.state.value.ready ? 1 : 0);

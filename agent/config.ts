@@ -153,7 +153,16 @@ export function evaluateConfig(input: ConfigInput, text: string | undefined, fil
   }
   if (faults.length === 0) faults.push(...contradictions(config as Config));
   if (faults.length > 0) throw new ConfigError(faults);
-  return { config: deepFreeze(config) as Config, warnings: unknownVariables(env, named), file, effective };
+  const whole = deepFreeze(config) as Config;
+  return { config: whole, warnings: [...unknownVariables(env, named), ...foreignGrants(whole)], file, effective };
+}
+
+/** Grants of names that this agent never serves. */
+function foreignGrants({ peers, trustDomain }: Config): string[] {
+  return peers.flatMap(({ grant }, index) => {
+    const foreign = typeof grant === 'string' ? [] : grant.filter((pattern) => !pattern.startsWith(`spiffe://${trustDomain}/`));
+    return foreign.map((pattern) => `peers[${index}].grant names ${pattern}, outside of the trust domain ${trustDomain}: no effect`);
+  });
 }
 
 /** Settings that are sound alone but not together. */

@@ -8,60 +8,127 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Creates the metrics on `registry`. Node's own metrics are added by `addProcessMetrics`. */
 export function createMetrics(registry: Registry) {
-  const registers = [registry];
-  const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
-    new Counter<L>({ name, help, labelNames: [...labelNames], registers });
-  const gauge = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> =>
-    new Gauge<L>({ name, help, labelNames: [...labelNames], registers });
-  const histogram = (name: string, help: string, buckets: number[]): Histogram => new Histogram({ name, help, buckets, registers });
-  const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+  const declare = declareOn(registry);
+  return { ...agentMetrics(declare), ...serverMetrics(declare) };
+}
 
+type Declare = ReturnType<typeof declareOn>;
+
+function declareOn(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> =>
+      new Counter<L>({ name, help, labelNames: [...labelNames], registers }),
+    gauge: <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> =>
+      new Gauge<L>({ name, help, labelNames: [...labelNames], registers }),
+    histogram: (name: string, help: string, buckets: number[]): Histogram => new Histogram({ name, help, buckets, registers }),
+  };
+}
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** What the agent has and where it gets it from. */
+function agentMetrics({ counter, gauge, histogram }: Declare) {
   return {
     buildInfo: gauge('signet_build_info', 'Always 1; the version is in the labels.', ['version', 'node']),
     ready: gauge('signet_ready', '1 when the agent is ready, else 0.'),
     // Identities and certificates
     identities: gauge('signet_identities', 'Identities of this node by state of their certificate.', ['state']),
-    identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', ['reason']),
+    identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', [
+      'reason',
+    ]),
     issues: counter('signet_svid_requests_total', 'Certificate requests to the CA by result (ok or the kind of error).', ['result']),
     issueSeconds: histogram('signet_svid_request_seconds', 'Time of one certificate request to the CA, in seconds.', seconds),
-    firstCertificateSeconds: histogram('signet_first_certificate_seconds', 'Time from the first pod of an identity to its first certificate, in seconds.', seconds),
+    firstCertificateSeconds: histogram(
+      'signet_first_certificate_seconds',
+      'Time from the first pod of an identity to its first certificate, in seconds.',
+      seconds,
+    ),
     requestsInFlight: gauge('signet_svid_requests_in_flight', 'Certificate requests to the CA under way.'),
     requestsQueued: gauge('signet_svid_requests_queued', 'Certificate requests that wait for their turn.'),
-    answersRefused: counter('signet_ca_answers_refused_total', 'Answers of a CA that failed a check, by upstream and reason.', ['upstream', 'reason']),
-    caRequests: counter('signet_ca_requests_total', 'Calls to an upstream by result (ok or the kind of error); a request that is passed on counts at each.', ['upstream', 'result']),
-    caEndpointUp: gauge('signet_ca_endpoint_up', '1 while the endpoint is used, 0 while it is left out after a failure.', ['upstream', 'endpoint']),
-    caTokenExpiry: gauge('signet_ca_token_expiry_timestamp_seconds', 'When the token of this agent for the CA expires, in seconds since the epoch; 0 when there is none.', ['upstream']),
+    answersRefused: counter('signet_ca_answers_refused_total', 'Answers of a CA that failed a check, by upstream and reason.', [
+      'upstream',
+      'reason',
+    ]),
+    caRequests: counter(
+      'signet_ca_requests_total',
+      'Calls to an upstream by result (ok or the kind of error); a request that is passed on counts at each.',
+      ['upstream', 'result'],
+    ),
+    caEndpointUp: gauge('signet_ca_endpoint_up', '1 while the endpoint is used, 0 while it is left out after a failure.', [
+      'upstream',
+      'endpoint',
+    ]),
+    caTokenExpiry: gauge(
+      'signet_ca_token_expiry_timestamp_seconds',
+      'When the token of this agent for the CA expires, in seconds since the epoch; 0 when there is none.',
+      ['upstream'],
+    ),
     renewalsOverdue: gauge('signet_renewals_overdue', 'Identities whose renewal is late by more than a tenth of the lifetime.'),
-    earliestExpiry: gauge('signet_svid_earliest_expiry_timestamp_seconds', 'Earliest notAfter of all certificates served, in seconds since the epoch; 0 when there is none.'),
-    outageBudget: gauge('signet_outage_budget_seconds', 'How long a CA outage that began now can last before the first identity lapses, in seconds.'),
+    earliestExpiry: gauge(
+      'signet_svid_earliest_expiry_timestamp_seconds',
+      'Earliest notAfter of all certificates served, in seconds since the epoch; 0 when there is none.',
+    ),
+    outageBudget: gauge(
+      'signet_outage_budget_seconds',
+      'How long a CA outage that began now can last before the first identity lapses, in seconds.',
+    ),
     requestedLifetime: gauge('signet_requested_lifetime_seconds', 'Lifetime asked for, in seconds.'),
     issuedLifetime: gauge('signet_issued_lifetime_seconds', 'Lifetime of the last certificate received, in seconds.'),
-    clockDifference: gauge('signet_ca_clock_difference_seconds', 'How far notBefore of the last certificate received was ahead of the clock of this node, in seconds; 0 when it was not.'),
+    clockDifference: gauge(
+      'signet_ca_clock_difference_seconds',
+      'How far notBefore of the last certificate received was ahead of the clock of this node, in seconds; 0 when it was not.',
+    ),
     clockSteps: counter('signet_clock_steps_total', 'Steps of the wall clock that were noticed.'),
     // Pods
     pods: gauge('signet_pods', 'Pods of this node in the view.'),
     podSourceUp: gauge('signet_pod_source_up', '1 when the last read of the source succeeded, else 0.', ['source']),
     podSourceErrors: counter('signet_pod_source_errors_total', 'Failed reads of the source.', ['source']),
     // API server and kubelet
-    kubeRequests: counter('signet_kube_requests_total', 'Calls to the API server and to the kubelet by result (ok or the kind of error).', ['target', 'result']),
+    kubeRequests: counter('signet_kube_requests_total', 'Calls to the API server and to the kubelet by result (ok or the kind of error).', [
+      'target',
+      'result',
+    ]),
     kubeTokenExpired: gauge('signet_kube_token_expired', '1 when the token for the API server is expired, else 0.'),
-    watchStreams: counter('signet_kube_watch_streams_total', 'Watches that ended, by how (closed or the kind of error).', ['resource', 'result']),
+    watchStreams: counter('signet_kube_watch_streams_total', 'Watches that ended, by how (closed or the kind of error).', [
+      'resource',
+      'result',
+    ]),
     watchLists: counter('signet_kube_lists_total', 'Complete reads of a resource of the API server.', ['resource', 'way']),
-    watchLastContact: gauge('signet_kube_watch_last_contact_timestamp_seconds', 'When the watch was last opened or brought something, in seconds since the epoch.', ['resource']),
+    watchLastContact: gauge(
+      'signet_kube_watch_last_contact_timestamp_seconds',
+      'When the watch was last opened or brought something, in seconds since the epoch.',
+      ['resource'],
+    ),
     // Trust bundle
     roots: gauge('signet_trust_bundle_roots', 'Root certificates in the trust bundle.'),
     rootChanges: counter('signet_trust_bundle_changes_total', 'Changes of the trust bundle.'),
-    rootsEarliestExpiry: gauge('signet_trust_bundle_earliest_expiry_timestamp_seconds', 'Earliest notAfter of the roots, in seconds since the epoch; 0 when there is none.'),
+    rootsEarliestExpiry: gauge(
+      'signet_trust_bundle_earliest_expiry_timestamp_seconds',
+      'Earliest notAfter of the roots, in seconds since the epoch; 0 when there is none.',
+    ),
+  };
+}
+
+/** Who asks it, and what it answers. */
+function serverMetrics({ counter, gauge }: Declare) {
+  return {
     // SDS
     connections: gauge('signet_sds_connections', 'Connections on the SDS socket.'),
     streams: gauge('signet_sds_streams', 'Open SDS streams.', ['protocol']),
     sdsRequests: counter('signet_sds_requests_total', 'SDS messages received.', ['protocol', 'kind']),
     sdsResponses: counter('signet_sds_responses_total', 'SDS responses sent.', ['protocol']),
     sdsRemovals: counter('signet_sds_removals_total', 'Names sent as removed.'),
-    sdsIdentityGone: counter('signet_sds_identity_gone_total', 'Identities that ended under an open SotW subscription, which cannot be told so.'),
+    sdsIdentityGone: counter(
+      'signet_sds_identity_gone_total',
+      'Identities that ended under an open SotW subscription, which cannot be told so.',
+    ),
     sdsNamesWaiting: gauge('signet_sds_names_waiting', 'Subscriptions that wait for their secret.'),
     sdsNamesUnknown: counter('signet_sds_names_unknown_total', 'Subscriptions to names that Signet does not know.'),
-    sdsResponsesHeld: counter('signet_sds_responses_held_total', 'Pushes that waited because the client had not read or acknowledged the one before.'),
+    sdsResponsesHeld: counter(
+      'signet_sds_responses_held_total',
+      'Pushes that waited because the client had not read or acknowledged the one before.',
+    ),
     // Peers and limits
     peers: counter('signet_peer_connections_total', 'Connections by what the peer policy said.', ['grant']),
     grants: counter('signet_grants_total', 'Keys of identities handed to a peer for the first time on a stream.'),

@@ -79,11 +79,11 @@ The file is the one of \`--config\`, else of \`$SIGNET_CONFIG\`, else \`/etc/sig
 It is YAML or JSON; [configuration.schema.json](configuration.schema.json) lets an editor check it.
 
 - An unknown key, a wrong value and a missing one are faults; all of them are reported at once, with their lines, and the exit code is 2.
-- \`signet check-config\` prints what is in effect, with the origin of each value.
+- \`signet check-config\` prints what is in effect, with the origin of each value. The files that settings name are read when the agent starts.
 - Lists and mappings stand in the file only. An unknown variable that starts with \`SIGNET_\` is a warning. The variables that Kubernetes sets for Services (\`SIGNET_…_SERVICE_HOST\`, \`…_PORT\` and the like) are never read.
 - Durations are written \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`90d\`; sizes \`512B\`, \`16KiB\`, \`1MiB\`, \`1GiB\`.
 - Secrets are only ever named by the path of their file. Paths are absolute.
-- \`peers\` and \`identities.select\` are followed while the agent runs: a change applies at once, a faulty one is logged and changes nothing. The content of the files that settings name is followed too. Everything else needs a restart, and the log says so.
+- \`peers\` and \`identities.select\` are followed while the agent runs: a change applies at once, a faulty one is logged, shown by \`signet status\` and changes nothing. The content of the files that settings name is followed too. Everything else needs a restart, and the log says so.
 
 ## Example
 

@@ -123,5 +123,8 @@ copyFileSync(koffiBinary(), join(dist, 'koffi.node'));
 chmodSync(join(dist, 'koffi.node'), 0o644);
 copyFileSync(join(root, 'packaging/loader.cjs'), join(dist, 'signet.cjs'));
 chmodSync(join(dist, 'signet.cjs'), 0o755);
-writeFileSync(join(dist, 'THIRD-PARTY-NOTICES.txt'), formatNotices(root, [...new Set([main, kubeconfig].flatMap(({ metafile }) => packagesInBundle(metafile)))].sort()));
+writeFileSync(
+  join(dist, 'THIRD-PARTY-NOTICES.txt'),
+  formatNotices(root, [...new Set([main, kubeconfig].flatMap(({ metafile }) => packagesInBundle(metafile)))].sort()),
+);
 for (const fault of recordCodeCaches(dist)) console.warn(fault);

@@ -3,7 +3,7 @@
 
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import type { AdminFault, Status, StreamsStatus } from './status.js';
+import type { AdminFault, ReasonStatus, Status, StreamsStatus } from './status.js';
 import { SignetError } from '../runtime/errors.js';
 import type { LogLevel } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
@@ -22,6 +22,8 @@ export interface AdminClientOptions {
 export interface AdminClient {
   status(signal: AbortSignal): Promise<Status>;
   streams(signal: AbortSignal): Promise<StreamsStatus>;
+  /** Why the name has no certificate, or none that is new; undefined when nothing is wrong with it. */
+  explain(name: string, signal: AbortSignal): Promise<ReasonStatus | undefined>;
   /** Returns when the renewal is planned; `notFound` says why the name is no identity of this node. */
   renew(name: string, signal: AbortSignal): Promise<void>;
   setLogLevel(level: LogLevel, signal: AbortSignal): Promise<void>;
@@ -35,6 +37,7 @@ export function createAdminClient({ path, deadlineMs = 5_000, clock }: AdminClie
   return {
     status: async (signal) => (await call('GET', '/v1/status', undefined, signal)) as Status,
     streams: async (signal) => (await call('GET', '/v1/streams', undefined, signal)) as StreamsStatus,
+    explain: async (name, signal) => ((await call('POST', '/v1/explain', { name }, signal)) as { readonly reason?: ReasonStatus }).reason,
     renew: async (name, signal) => void (await call('POST', '/v1/renew', { name }, signal)),
     setLogLevel: async (level, signal) => void (await call('PUT', '/v1/log-level', { level }, signal)),
   };
@@ -80,14 +83,26 @@ function parseAnswer(answer: string, path: string): unknown {
 function fromFault(parsed: unknown, path: string): SignetError {
   const { kind = 'internal', message = 'agent answered with an error', reason } = (parsed ?? {}) as Partial<AdminFault>;
   const why = reason === undefined ? {} : { reason: reason.code };
-  return new SignetError(kind, message, { ...why, fields: { path, ...(reason === undefined ? {} : { detail: reason.detail }) } });
+  return new SignetError(kind, message, {
+    ...why,
+    fields: { path, ...(reason === undefined || reason.detail === '' ? {} : { detail: reason.detail }) },
+  });
 }
 
 function toSignetError(error: unknown, path: string): SignetError {
   if (error instanceof SignetError) return error;
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const fields = { path, code };
-  if (code === 'ENOENT') return new SignetError('unavailable', 'there is no control socket at this path', { cause: error, fields });
-  if (code === 'EACCES') return new SignetError('denied', 'this user may not open the control socket', { cause: error, fields });
+  if (code === 'ENOENT')
+    return new SignetError('unavailable', 'there is no control socket at this path; is the agent running, or has it another --config?', {
+      cause: error,
+      fields,
+    });
+  if (code === 'EACCES')
+    return new SignetError(
+      'denied',
+      'this user may not open the control socket; root, the user of the agent and the group admin.group may',
+      { cause: error, fields },
+    );
   return new SignetError('unavailable', 'the agent does not answer on the control socket', { cause: error, fields });
 }

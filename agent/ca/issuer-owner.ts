@@ -3,11 +3,12 @@
 // replaced stay published until no leaf signed under them can live.
 
 import type { Metrics } from '../metrics.js';
-import { kindOf } from '../runtime/errors.js';
+import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { FileContent } from '../runtime/followed-file.js';
 import { followFile } from '../runtime/followed-file.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
+import type { Reason } from '../runtime/reasons.js';
 import type { Alarm, Clock } from '../runtime/time.js';
 import { formatInstant } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
@@ -21,6 +22,8 @@ export interface IssuerOwner {
   readonly issuer: Watched<Issuer>;
   /** The issuer's roots first, then former ones. Changes before `issuer` does: no leaf is signed that nobody can verify. */
   readonly roots: Watched<readonly Certificate[]>;
+  /** Why the files are not what is in use. */
+  readonly reason: Watched<Reason | undefined>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -40,6 +43,7 @@ export function createFixedIssuer(issuer: Issuer): IssuerOwner {
   return {
     issuer: new WatchedValue(issuer),
     roots: new WatchedValue(issuer.roots),
+    reason: new WatchedValue<Reason | undefined>(undefined),
     run: async () => {},
   };
 }
@@ -54,16 +58,20 @@ const overlapCheckMs = 3_600_000;
 export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOwner {
   const { files, clock, log, metrics } = options;
   const rotation = createRotation(options);
+  const reason = new WatchedValue<Reason | undefined>(undefined);
 
   /** Whether the files hold a sound issuer. */
   const load = async (told: boolean): Promise<boolean> => {
     try {
       const next = await loadIssuer(files, clock.now());
       if (rotation.replace(next)) metrics.reloads.inc({ file: 'issuer', result: 'ok' });
+      reason.set(undefined);
       return true;
     } catch (error) {
       if (told) return false;
-      log.warn('issuer files have a fault, the issuer from before stays in use', errorFields(error));
+      const detail = `${files.certificate}: ${describeError(error)}; the issuer from before stays in use`;
+      reason.set({ code: reasonOf(error) ?? 'issuer-unreadable', detail });
+      log.warn('issuer files have a fault, the issuer from before stays in use', { path: files.certificate, ...errorFields(error) });
       metrics.reloads.inc({ file: 'issuer', result: kindOf(error) });
       return false;
     }
@@ -72,6 +80,7 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
   return {
     issuer: rotation.issuer,
     roots: rotation.roots,
+    reason,
     async run(signal) {
       let alarm: Alarm | undefined;
       let settling = false;

@@ -6,6 +6,7 @@ import type { AdminClient } from '../admin/client.js';
 import { createAdminClient } from '../admin/client.js';
 import { ConfigError, formatFault, loadConfig, socketCandidates } from '../config.js';
 import type { ConfigInput, LoadedConfig, Mode } from '../config.js';
+import { foreignEntry } from '../listen/directory.js';
 import type { ErrorKind } from '../runtime/errors.js';
 import { describeError, fieldsOf, kindOf, reasonOf } from '../runtime/errors.js';
 import { reasons } from '../runtime/reasons.js';
@@ -35,7 +36,7 @@ export function formatError(error: unknown): string {
   if (error instanceof ConfigError) return error.faults.map((fault) => `signet: ${formatFault(fault)}\n`).join('');
   const facts = Object.entries(fieldsOf(error)).flatMap(([name, value]) => (value === undefined ? [] : [`${name}: ${String(value)}`]));
   const reason = reasonOf(error);
-  const advice = reason === undefined ? '' : `  ${reasons[reason].sentence} ${reasons[reason].action}\n`;
+  const advice = reason === undefined ? '' : `  ${reason}: ${reasons[reason].sentence} ${reasons[reason].action}\n`;
   return `signet: ${describeError(error)}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}\n${advice}`;
 }
 
@@ -47,11 +48,14 @@ export interface SocketOptions {
   readonly config?: string;
 }
 
-/** The socket that is told, else the first that exists of those that a running agent has; where none exists, the agent's. */
+/**
+ * The socket that is told, else the first that exists of those that a running agent has; where none exists, the agent's.
+ * `dev` has its sockets below /tmp, where anybody can make such a directory: one that another user made is passed over.
+ */
 export function findSocket(setting: 'sds.socket.path' | 'admin.socket.path', { socket, config }: SocketOptions): string {
   if (socket !== undefined) return socket;
   const candidates = socketCandidates(setting, config === undefined ? {} : { file: config });
-  return candidates.find((path) => existsSync(path)) ?? candidates.at(-1) ?? '';
+  return candidates.find((path) => existsSync(path) && foreignEntry(path) === undefined) ?? candidates.at(-1) ?? '';
 }
 
 export function createRunningAdminClient(options: SocketOptions): AdminClient {

@@ -3,7 +3,8 @@
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
-import { SignetError } from '../runtime/errors.js';
+import type { AdminClient } from '../admin/client.js';
+import { SignetError, kindOf } from '../runtime/errors.js';
 import { formatInstant, systemClock } from '../runtime/time.js';
 import type { ReceivedSecret, SdsClient } from '../sds/client.js';
 import { createSdsClient } from '../sds/client.js';
@@ -40,18 +41,37 @@ export function createFetchCommand(terminal: Terminal): Command {
     .action(async (typed: string, options: Options) => {
       const { signal } = terminal;
       const { config } = options;
-      const name = await toFullName(typed, createRunningAdminClient(config === undefined ? {} : { config }), signal);
+      const agent = createRunningAdminClient(config === undefined ? {} : { config });
+      const name = await toFullName(typed, agent, signal);
       const path = findSocket('sds.socket.path', options);
-      if (!existsSync(path)) throw new SignetError('unavailable', 'there is no sds socket at this path; is the agent running?', { fields: { path } });
+      if (!existsSync(path))
+        throw new SignetError('unavailable', 'there is no sds socket at this path; is the agent running?', { fields: { path } });
       const client = createSdsClient({ path, clock: systemClock });
       const show = (secrets: readonly ReceivedSecret[]): Promise<void> => present(secrets, name, options, terminal);
       const within = { deadlineMs: options.timeout * 1000, signal };
       // On its own first: a name that is refused ends its stream with the reason, beside others it is only missing.
-      const secrets = await client.fetchOnce([name], within);
+      const secrets = await client.fetchOnce([name], within).catch(async (error: unknown) => {
+        throw await explainMissing(error, name, agent, signal);
+      });
       const roots = name === rootsName ? [] : await client.fetchOnce([rootsName], within);
       await show([...secrets, ...roots]);
       if (options.watch === true) await follow(client, [...new Set([name, rootsName])], show, terminal);
     });
+}
+
+/** SDS has one word for "not on this node" and "not yet", and none while it waits; the agent knows why, if this user may ask it. */
+async function explainMissing(error: unknown, name: string, agent: Pick<AdminClient, 'explain'>, signal: AbortSignal): Promise<unknown> {
+  const kind = kindOf(error);
+  if ((kind !== 'notFound' && kind !== 'deadline') || name === rootsName || name === 'default') return error;
+  const reason = await agent.explain(name, signal).catch(() => undefined);
+  // Who may not ask, or asks at a socket that some other agent serves, is told what SDS said.
+  if (reason === undefined) return error;
+  const { code, detail } = reason;
+  return new SignetError(kind, 'no certificate for this name', {
+    ...(kind === 'deadline' ? { cause: error } : {}),
+    reason: code,
+    fields: { name, ...(detail === '' ? {} : { detail }) },
+  });
 }
 
 function parseSeconds(text: string): number {
@@ -61,7 +81,12 @@ function parseSeconds(text: string): number {
 }
 
 /** Shows each change once all names have a secret; while one is missing nothing is shown. */
-async function follow(client: SdsClient, names: readonly string[], show: (secrets: readonly ReceivedSecret[]) => Promise<void>, terminal: Terminal): Promise<void> {
+async function follow(
+  client: SdsClient,
+  names: readonly string[],
+  show: (secrets: readonly ReceivedSecret[]) => Promise<void>,
+  terminal: Terminal,
+): Promise<void> {
   const latest = new Map<string, ReceivedSecret>();
   let shown = 0;
   // One after the other: a later write must not be overtaken by an earlier one.
@@ -153,7 +178,7 @@ function formatLeaf(leaf: Certificate, intermediates: number): readonly (readonl
     ['serial', leaf.serial],
     ['valid', formatValidity(leaf)],
     ['key', describeKey(leaf.publicKey)],
-    ['chain', `the certificate and ${intermediates} intermediates`],
+    ['chain', `the certificate and ${intermediates} ${intermediates === 1 ? 'intermediate' : 'intermediates'}`],
   ];
 }
 

@@ -35,6 +35,7 @@ export function parseFile(text: string): FileValues {
   const counter = new LineCounter();
   const document = parseDocument(text, { schema: 'failsafe', lineCounter: counter, prettyErrors: false });
   const lines = new Map<string, number>();
+  const faults: Fault[] = [];
   const note = (path: readonly PropertyKey[], offset: number | undefined): void => {
     if (offset !== undefined) lines.set(formatPath(path), counter.linePos(offset).line);
   };
@@ -43,6 +44,8 @@ export function parseFile(text: string): FileValues {
       for (const { key, value } of node.items) {
         const below = [...path, isScalar(key) ? String(key.value) : ''];
         note(below, (key as Node).range?.[0]);
+        // Schemas leave this key out without a word, and a rule with fewer labels matches more.
+        if (below.at(-1) === '__proto__') faults.push({ path: formatPath(below), message: 'is no key', line: lineOf(below) ?? 1 });
         visit(value, below);
       }
     } else if (isSeq(node)) {
@@ -52,7 +55,6 @@ export function parseFile(text: string): FileValues {
       });
     }
   };
-  visit(document.contents, []);
   const lineOf = (path: readonly PropertyKey[]): number | undefined => {
     for (let length = path.length; length > 0; length -= 1) {
       const line = lines.get(formatPath(path.slice(0, length)));
@@ -60,10 +62,11 @@ export function parseFile(text: string): FileValues {
     }
     return undefined;
   };
-  const faults = document.errors.map((error): Fault => {
-    const message = error.code === 'MULTIPLE_DOCS' ? 'must hold a single YAML document' : `is not valid YAML: ${error.message}`;
-    return { path: '', message, line: counter.linePos(error.pos[0]).line };
-  });
+  visit(document.contents, []);
+  for (const { code, message, pos } of document.errors) {
+    const text = code === 'MULTIPLE_DOCS' ? 'must hold a single YAML document' : `is not valid YAML: ${message}`;
+    faults.push({ path: '', message: text, line: counter.linePos(pos[0]).line });
+  }
   if (faults.length > 0) return { values: {}, lineOf, faults };
   return { ...plainValues(document), lineOf };
 }

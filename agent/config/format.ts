@@ -24,6 +24,10 @@ export function formatConfig({ effective, file, warnings }: LoadedConfig): strin
 /** The comment of a list or mapping stands above its key. */
 function annotateKey(document: Document, keys: readonly string[], origin: string): void {
   const above = keys.length === 1 ? document.contents : document.getIn(keys.slice(0, -1), true);
-  const pair = isMap(above) ? above.items.find(({ key }) => isScalar(key) && key.value === keys.at(-1)) : undefined;
-  if (isNode(pair?.key)) pair.key.commentBefore = ` ${origin}`;
+  const pair = isMap(above) ? above.items.find(({ key }) => (isScalar(key) ? key.value : key) === keys.at(-1)) : undefined;
+  if (pair === undefined) return;
+  // Keys of the top level are plain strings, which hold no comment.
+  const key = document.createNode(pair.key);
+  if (isNode(key)) key.commentBefore = ` ${origin}`;
+  pair.key = key;
 }

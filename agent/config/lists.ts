@@ -24,7 +24,19 @@ export const fileOnly = <V>(schema: () => Schema<V>, allowed: string): Kind<V> =
   isOptional: false,
 });
 
-const labelsSchema = () => z.record(z.string(), z.string(expected('a label value')), expected('a mapping of labels to values'));
+// Kubernetes label syntax: an optional DNS prefix and a name of at most 63 characters; a value is such a name or empty.
+const labelName = '[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?';
+const labelKey = new RegExp(`^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?/)?${labelName}$`);
+const labelValue = new RegExp(`^(?:${labelName})?$`);
+
+const labelsSchema = () => {
+  const key = checkedText('the key of a label', (text) => labelKey.test(text));
+  const value = checkedText('the value of a label', (text) => labelValue.test(text));
+  // A key that no label can have would make a rule that never matches.
+  return z.record(key, value, {
+    error: (issue) => (issue.code === 'invalid_key' ? 'is not the key of a label' : expected('a mapping of labels to values').error(issue)),
+  });
+};
 
 export const labels = (): Kind<Record<string, string>> => fileOnly(labelsSchema, 'a mapping of labels to values');
 

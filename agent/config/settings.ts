@@ -115,7 +115,7 @@ export function settings() {
     sds: sds(),
     peers: setting(
       peerRules(),
-      'Who may ask for which identities: the first rule that matches the process at the other end decides, no match means none. Followed after start.',
+      'Who may ask for which identities: the first rule that matches the process at the other end decides, no match means none. pod: {} is any pod; host, a process in no pod, needs a unit or a uid. A grant is node (every identity of this node), own (that of its pod; not for host), none, or a list of SPIFFE IDs, with * for any characters of a namespace or service account. Followed after start.',
       inDevelopment(
         ({ uid }) => [
           { host: { uid }, grant: 'node' },

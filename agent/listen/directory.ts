@@ -1,23 +1,42 @@
 // The directory of a Unix socket: made when it is missing, refused when somebody else could replace what stands in it.
-// Called by listen.ts before each bind.
+// Called by listen.ts before each bind, and by the commands before they believe a socket.
 
 import type { Stats } from 'node:fs';
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SignetError } from '../runtime/errors.js';
 
 /** Throws `invalid` for a directory that is not safe, `unavailable` for one that cannot be made. */
 export function prepareDirectory(path: string, mode: number): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) {
-    make(path, mode);
-    return;
+  if (found !== undefined) checkDirectory(path, found);
+  const foreign = foreignEntry(path);
+  if (foreign !== undefined) {
+    throw new SignetError('invalid', 'the directory of the socket stands in one that another user made', { fields: { path: foreign } });
   }
+  if (found === undefined) make(path, mode);
+}
+
+function checkDirectory(path: string, found: Stats): void {
   const fields = { path, mode: (found.mode & 0o7777).toString(8).padStart(4, '0'), uid: found.uid, gid: found.gid };
   const refuse = (message: string): SignetError => new SignetError('invalid', message, { fields });
   if (!found.isDirectory()) throw refuse('the directory of the socket is no directory');
   if (found.uid !== 0 && found.uid !== process.getuid?.()) throw refuse('the directory of the socket belongs to another user');
   if (isOpenToOthers(found)) throw refuse('the directory of the socket can be changed by others');
+}
+
+/**
+ * The entry on the way to `path`, itself included, that somebody else than root and this user made in a directory that
+ * all may write to, as /tmp is. Whoever made it can put there what they like.
+ */
+export function foreignEntry(path: string): string | undefined {
+  for (let entry = path; entry !== dirname(entry); entry = dirname(entry)) {
+    const above = statSync(dirname(entry), { throwIfNoEntry: false });
+    if (above === undefined || (above.mode & 0o002) === 0) continue;
+    const found = lstatSync(entry, { throwIfNoEntry: false });
+    if (found !== undefined && found.uid !== 0 && found.uid !== process.getuid?.()) return entry;
+  }
+  return undefined;
 }
 
 function make(path: string, mode: number): void {

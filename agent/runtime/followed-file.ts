@@ -121,7 +121,7 @@ interface Read {
 
 async function readOnce(path: string, maxBytes: number): Promise<Read> {
   try {
-    const content = await readBounded(path, maxBytes);
+    const content = await readRegularFile(path, maxBytes);
     return { content, key: createHash('sha256').update(content).digest('base64'), lost: content.length === 0 };
   } catch (error) {
     const content = toSignetError(error, path);
@@ -129,7 +129,8 @@ async function readOnce(path: string, maxBytes: number): Promise<Read> {
   }
 }
 
-async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
+/** The whole content, for whoever needs it once: a file that is not regular, too large or changing is an error, never a wait. */
+export async function readRegularFile(path: string, maxBytes: number): Promise<Buffer> {
   // Non-blocking: opening a FIFO would otherwise wait for its writer and hold a thread for good.
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -193,7 +194,10 @@ function watchDirectory(path: string, log: Logger, onEvent: () => void): Directo
   };
   return {
     async arm() {
-      const found = await stat(directory).then(({ dev, ino }) => `${dev}:${ino}`, () => undefined);
+      const found = await stat(directory).then(
+        ({ dev, ino }) => `${dev}:${ino}`,
+        () => undefined,
+      );
       if (found === watched && watcher !== undefined) return;
       close();
       // Its absence is told by the read of the file.

@@ -10,7 +10,13 @@ import { DeltaDiscoveryRequest, DeltaDiscoveryResponse, SPIFFECertValidatorConfi
 
 export type ReceivedSecret =
   /** `privateKeyPem` belongs to the receiver, who wipes it. */
-  | { readonly kind: 'certificate'; readonly name: string; readonly version: string; readonly chainPem: Buffer; readonly privateKeyPem: Buffer }
+  | {
+      readonly kind: 'certificate';
+      readonly name: string;
+      readonly version: string;
+      readonly chainPem: Buffer;
+      readonly privateKeyPem: Buffer;
+    }
   | { readonly kind: 'roots'; readonly name: string; readonly version: string; readonly rootsPem: Buffer };
 
 /** News about one name; without a secret it does not exist, for now. */
@@ -31,10 +37,13 @@ export interface SdsClientOptions {
 
 export interface SdsClient {
   /**
-   * The secrets of these names, in this order. Rejects with `unavailable` (nobody answers on the socket), `notFound`,
-   * `denied`, or `deadline` when not all are there in time.
+   * The secrets of these names, in this order. Rejects with `unavailable` (nobody answers on the socket), `notFound` (not on
+   * this node, or not issued within the time that the agent waits), `denied`, or `deadline` when not all are there in time.
    */
-  fetchOnce(names: readonly string[], options: { readonly deadlineMs: number; readonly signal: AbortSignal }): Promise<readonly ReceivedSecret[]>;
+  fetchOnce(
+    names: readonly string[],
+    options: { readonly deadlineMs: number; readonly signal: AbortSignal },
+  ): Promise<readonly ReceivedSecret[]>;
   /**
    * Calls `onUpdate` with each secret and each change, across reconnects, until the signal aborts; the same version is
    * told once. Rejects when the server will never answer (`denied`, `invalid`). `onRetry` hears of each lost connection.
@@ -65,7 +74,7 @@ export function createSdsClient(options: SdsClientOptions): SdsClient {
         const done = new AbortController();
         const stop = AbortSignal.any([within, done.signal]);
         await follow(path, subscription(names, new Map()), stop, (update) => {
-          if (update.secret === undefined) throw new SignetError('notFound', 'no such secret', { reason: 'not-on-node', fields: { name: update.name } });
+          if (update.secret === undefined) throw new SignetError('notFound', 'no such secret', { fields: { name: update.name } });
           if (wanted.has(update.name)) found.set(update.name, update.secret);
           if (found.size === wanted.size) done.abort();
         });
@@ -140,8 +149,15 @@ async function follow(path: string, request: Subscription, signal: AbortSignal, 
 
 function toError(status: StatusObject, path: string): SignetError {
   const kind = fromGrpcCode(status.code);
-  const message = kind === 'unavailable' ? 'cannot reach the sds socket' : 'the sds server refused';
+  const message = kind === 'unavailable' ? explainUnavailable(status.details) : 'the sds server refused';
   return new SignetError(kind, message, { cause: new Error(status.details), fields: { path } });
+}
+
+/** A peer that no rule names is disconnected before it can be told anything. */
+function explainUnavailable(details: string): string {
+  return /ENOENT|ECONNREFUSED|EACCES/.test(details)
+    ? 'cannot reach the sds socket'
+    : 'the sds socket hung up: no rule under peers matches this process, or the agent stops; its log says which';
 }
 
 function readResponse(response: DeltaDiscoveryResponse): SecretUpdate[] {

@@ -1,5 +1,5 @@
 // The unary FetchSecrets: one answer with all names asked for, or one status. Called by service.ts after it admitted the call.
-// Denied beats unknown beats waiting; a certificate that is being issued is waited for, within the caller's deadline and ours.
+// Denied beats unknown beats waiting; a certificate that is being issued is waited for, within the deadline of the client and ours.
 
 import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { SignetError, toWireStatus } from '../runtime/errors.js';
@@ -16,7 +16,7 @@ import { StreamLog } from './stream-log.js';
 import type { DiscoveryRequest, Received } from './wire.js';
 import { oversized, secretTypeUrl } from './wire.js';
 
-/** A caller without a deadline of its own is answered at last after this. */
+/** A client without a deadline of its own is answered at last after this. */
 const patienceMs = 10_000;
 
 export type FetchCall = ServerUnaryCall<Received<DiscoveryRequest>, Buffer>;
@@ -39,6 +39,7 @@ export function fetchSecrets(
   const { admission, clock, secrets } = context;
   const stops: (() => void)[] = [];
   const offers = new Map<string, Offer>();
+  const granted = peer.grant.value;
   let counted = 0;
   let closed = false;
   const close = (): void => {
@@ -62,6 +63,8 @@ export function fetchSecrets(
   const log = new StreamLog(context, peer, account);
   const look = (names: readonly string[]): void => {
     if (closed || offers.size < names.length) return;
+    // What came late is for a peer that may no longer have it.
+    if (peer.grant.value !== granted) throw new SignetError('unavailable', 'what this peer may ask for has changed');
     const found = judge(offers);
     if (found === undefined) return;
     for (const secret of found) if (secret.certificate !== undefined) log.handedOut(secret.name, secret.certificate, true);

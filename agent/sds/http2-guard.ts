@@ -10,28 +10,30 @@ import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Stream 
 import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Server, ServerOptions } from '@grpc/grpc-js';
-import { ServerCredentials } from '@grpc/grpc-js';
+import { ServerCredentials, status } from '@grpc/grpc-js';
 import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
+import type { CallBounds, CallLimit } from './call-bounds.js';
 import { createTokenBucket } from './token-bucket.js';
 
+/** From the settings `sds.limits`, where the defaults stand. */
 export interface Http2Limits {
-  /** Bytes of the header list of one call, counted as RFC 9113 §6.5.2 does. Default 16 KiB. */
+  /** Bytes of the header list of one call, counted as RFC 9113 §6.5.2 does. */
   readonly headerListBytes: number;
-  /** PING, SETTINGS and reset frames, each kind per second on one connection. Default 1000. */
+  /** PING, SETTINGS and reset frames, each kind per second on one connection. */
   readonly controlFrames: number;
-  /** How long a connection may take until its preface is there. Default 10 s. */
+  /** How long a connection may take until its preface is there. */
   readonly halfOpenMs: number;
 }
-
-export const defaultHttp2Limits: Http2Limits = { headerListBytes: 16 * 1024, controlFrames: 1000, halfOpenMs: 10_000 };
 
 /** For the grpc-js server: dead connections are found by a ping every 30 s that must be answered within 20 s. */
 export const keepaliveOptions: ServerOptions = { 'grpc.keepalive_time_ms': 30_000, 'grpc.keepalive_timeout_ms': 20_000 };
 
 export interface GuardOptions {
   readonly limits: Http2Limits;
+  /** Counts the calls of all connections. Default: nothing does. */
+  readonly calls?: CallBounds;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -82,19 +84,34 @@ function newestHttp2Server(server: Server): Http2Server {
 }
 
 // Stands before the handler of grpc-js, so that a call whose headers are too large costs no more than a reset.
-function guardStreams(http2Server: Http2Server, { limits, metrics }: GuardOptions): void {
+function guardStreams(http2Server: Http2Server, { limits, calls, metrics }: GuardOptions): void {
   type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void;
   const handlers = http2Server.listeners('stream') as StreamListener[];
   http2Server.removeAllListeners('stream');
+  const refuse = (stream: ServerHttp2Stream, limit: Http2Limit | CallLimit): void => {
+    if (stream.closed) return;
+    metrics.limits.inc({ limit });
+    stream.on('error', ignore);
+    stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  };
   http2Server.on('stream', ((stream, headers, flags, rawHeaders) => {
-    if (headerListSize(rawHeaders) > limits.headerListBytes) {
-      metrics.limits.inc({ limit: 'header-list' satisfies Http2Limit });
-      stream.on('error', ignore);
-      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-      return;
-    }
+    if (headerListSize(rawHeaders) > limits.headerListBytes) return refuse(stream, 'header-list');
+    if ((headers['grpc-encoding'] ?? 'identity') !== 'identity') return refuseEncoding(stream);
+    calls?.follow(stream, stream.session?.socket.remoteAddress ?? '', (limit) => refuse(stream, limit));
+    if (stream.closed) return;
     for (const handler of handlers) handler.call(http2Server, stream, headers, flags, rawHeaders);
   }) satisfies StreamListener as () => void);
+}
+
+// gRPC "Compression": 2 KB become a message of 2 MiB, thousands at a time, and no SDS client compresses unless it is told to.
+function refuseEncoding(stream: ServerHttp2Stream): void {
+  stream.on('error', ignore);
+  const fields = {
+    'content-type': 'application/grpc',
+    'grpc-accept-encoding': 'identity',
+    'grpc-message': 'messages must not be compressed',
+  };
+  stream.respond({ ':status': 200, ...fields, 'grpc-status': status.UNIMPLEMENTED }, { endStream: true });
 }
 
 /** RFC 9113 §6.5.2: names, values and 32 bytes for each field. */

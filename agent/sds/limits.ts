@@ -7,44 +7,28 @@ import type { Clock } from '../runtime/time.js';
 import type { TokenBucket } from './token-bucket.js';
 import { createTokenBucket } from './token-bucket.js';
 
+/** From the settings `sds.limits`, where the defaults stand. */
 export interface SdsLimits {
-  /** Open streams in all. Default 60000. */
+  /** Open streams in all. */
   readonly streams: number;
-  /** Open streams of one owner. Default 20000. */
+  /** Open streams of one owner. */
   readonly streamsPerOwner: number;
-  /** Names on one stream. Default 4096. */
+  /** Names on one stream. */
   readonly namesPerStream: number;
-  /** Names on all streams of one owner. Default 60000. */
+  /** Names on all streams of one owner. */
   readonly namesPerOwner: number;
-  /** Streams that one owner may open at once. Default 12000. */
+  /** Streams that one owner may open at once. */
   readonly openBurst: number;
-  /** Streams per second that one owner may open when the burst is used up. Default 1000. */
+  /** Streams per second that one owner may open when the burst is used up. */
   readonly openRate: number;
-  /** Bytes of one request. Default 1 MiB. */
+  /** Bytes of one request. */
   readonly messageBytes: number;
-  /** How long a client may leave a response unread before its stream ends. Default 120 s. */
+  /** How long a client may leave a response unread before its stream ends. */
   readonly stalledWriteMs: number;
 }
 
-export const defaultSdsLimits: SdsLimits = {
-  streams: 60_000,
-  streamsPerOwner: 20_000,
-  namesPerStream: 4096,
-  namesPerOwner: 60_000,
-  openBurst: 12_000,
-  openRate: 1000,
-  messageBytes: 1024 * 1024,
-  stalledWriteMs: 120_000,
-};
-
 export type SdsLimit =
-  | 'streams'
-  | 'streams-per-owner'
-  | 'names-per-stream'
-  | 'names-per-owner'
-  | 'opens-per-owner'
-  | 'message'
-  | 'stalled-write';
+  'streams' | 'streams-per-owner' | 'names-per-stream' | 'names-per-owner' | 'opens-per-owner' | 'message' | 'stalled-write';
 
 /** Lines that peers cause by what they send: so many at once, and one a second after that, for each owner. */
 const lineBurst = 20;

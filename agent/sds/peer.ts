@@ -18,7 +18,7 @@ import { WatchedValue } from '../runtime/watched.js';
 import type { Grant, Peer } from './grant.js';
 import type { PeerRule, Subject } from './peer-rules.js';
 import { matchRules } from './peer-rules.js';
-import type { Attestor, Caller } from './process.js';
+import type { Attestor, PeerProcess } from './process.js';
 import { createSeldom } from './seldom.js';
 
 /** What the policy knows of the node; the identity index is one. */
@@ -44,14 +44,13 @@ export interface PeerPolicyOptions {
   readonly metrics: Metrics;
 }
 
+/** From the settings `sds.limits`, where the defaults stand. */
 export interface ConnectionLimits {
-  /** Open connections in all. Default 8192. */
+  /** Open connections in all. */
   readonly connections: number;
-  /** Open connections of one owner. Default 1024. */
+  /** Open connections of one owner. */
   readonly connectionsPerOwner: number;
 }
-
-export const defaultConnectionLimits: ConnectionLimits = { connections: 8192, connectionsPerOwner: 1024 };
 
 export interface PeerPolicy {
   /** Admits the peer of a socket that was just accepted and counts it until the socket closes; undefined when it is refused. */
@@ -114,11 +113,11 @@ export function createPeerPolicy(options: PeerPolicyOptions): PeerPolicy {
   return {
     admit(socket) {
       if (peers.size >= limits.connections) return refuseByLimit('connections', '', {});
-      const caller = ask(socket, attestor);
-      if ('reason' in caller) return refuse('', caller, {});
-      const identified = identify(caller, options);
-      const fields = describe(caller, identified, index);
-      if ('reason' in identified) return refuse(`uid:${caller.uid}`, identified, fields);
+      const found = ask(socket, attestor);
+      if ('reason' in found) return refuse('', found, {});
+      const identified = identify(found, options);
+      const fields = describe(found, identified, index);
+      if ('reason' in identified) return refuse(`uid:${found.uid}`, identified, fields);
       const owner = identified.kind === 'pod' ? identified.uid : `uid:${identified.uid}`;
       if ((connectionsOf.get(owner) ?? 0) >= limits.connectionsPerOwner) return refuseByLimit('connections-per-owner', owner, fields);
       const grant = decide(identified, index, rules.value);
@@ -148,7 +147,7 @@ export function createPeerPolicy(options: PeerPolicyOptions): PeerPolicy {
   };
 }
 
-function ask(socket: Socket, attestor: Attestor): Caller | Refusal {
+function ask(socket: Socket, attestor: Attestor): PeerProcess | Refusal {
   const fd = socketFd(socket);
   try {
     return fd === undefined ? { reason: 'peer-unknown', detail: 'the connection is closed' } : attestor.attest(fd);
@@ -157,7 +156,7 @@ function ask(socket: Socket, attestor: Attestor): Caller | Refusal {
   }
 }
 
-function identify({ uid, place }: Caller, { ownPod, ownContainer = 'pod' }: PeerPolicyOptions): Identified | Refusal {
+function identify({ uid, place }: PeerProcess, { ownPod, ownContainer = 'pod' }: PeerPolicyOptions): Identified | Refusal {
   const unknown = (detail: string): Refusal => ({ reason: 'peer-unknown', detail });
   switch (place.kind) {
     case 'pod':
@@ -206,7 +205,7 @@ function sameGrant(a: Grant, b: Grant): boolean {
   return a.kind === b.kind;
 }
 
-function describe({ pid, uid }: Caller, identified: Identified | Refusal, { pods }: NodePods): Fields {
+function describe({ pid, uid }: PeerProcess, identified: Identified | Refusal, { pods }: NodePods): Fields {
   if ('reason' in identified) return { pid, uid };
   if (identified.kind === 'host') return { pid, uid, unit: identified.unit };
   const pod = pods.value.get(identified.uid);

@@ -7,15 +7,16 @@ import type { Native } from '../runtime/native.js';
 import type { Place, Standpoint } from './cgroup.js';
 import { locate, parseCgroup, takeStandpoint } from './cgroup.js';
 
-export interface Caller {
+/** The process at the other end of a socket, as the kernel tells it. */
+export interface PeerProcess {
   readonly pid: number;
   readonly uid: number;
   readonly place: Place;
 }
 
 export interface Attestor {
-  /** Who connected; the descriptor is that of the accepted socket. A caller that cannot be told is at an unknown place. */
-  attest(fd: number): Caller;
+  /** Who connected; the descriptor is that of the accepted socket. A peer that cannot be told is at an unknown place. */
+  attest(fd: number): PeerProcess;
 }
 
 export interface AttestorOptions {

@@ -1,7 +1,6 @@
 // The gRPC server behind the SDS socket: takes accepted sockets, asks the policy, guards the connections, and ends them well.
 // Made by agent.ts, which owns the listener.
 
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
 import type { Metrics } from '../metrics.js';
@@ -9,6 +8,8 @@ import { kindOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { withDeadline } from '../runtime/time.js';
 import { createAcceptor } from './accept.js';
+import type { CallLimits } from './call-bounds.js';
+import { createCallBounds } from './call-bounds.js';
 import type { Http2Limits } from './http2-guard.js';
 import { createGuardedInjector, keepaliveOptions } from './http2-guard.js';
 import type { SdsLimits } from './limits.js';
@@ -18,7 +19,7 @@ import { grpcServerOptions } from './service.js';
 
 export interface SdsServerOptions {
   readonly service: SdsService;
-  readonly policy: Pick<PeerPolicy, 'admit'>;
+  readonly policy: Pick<PeerPolicy, 'admit' | 'peerOf'>;
   readonly limits: SdsLimits & Http2Limits;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -37,7 +38,8 @@ export interface SdsServer {
 export function createSdsServer({ service, policy, limits, clock, metrics }: SdsServerOptions): SdsServer {
   const server = new Server({ ...grpcServerOptions(limits), ...keepaliveOptions });
   server.addService(service.definition, service.handlers);
-  const injector = createGuardedInjector(server, { limits, clock, metrics });
+  const calls = createCallBounds(boundsOf(limits), (key) => policy.peerOf(key)?.owner ?? key);
+  const injector = createGuardedInjector(server, { limits, calls, clock, metrics });
   const accept = createAcceptor(policy, injector);
   const sockets = new Set<Socket>();
   return {
@@ -50,7 +52,8 @@ export function createSdsServer({ service, policy, limits, clock, metrics }: Sds
       injector.close();
       await service.drain(deadlineMs);
       // What was written last may still wait in a socket, and an exit of the process would lose it.
-      const closed = Promise.all([...sockets].map((socket) => once(socket, 'close')));
+      // Not events.once: a reset is an end like any other.
+      const closed = Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
       server.forceShutdown();
       const never = new AbortController().signal;
       await withDeadline(clock, deadlineMs, 'closing connections', never, () => closed).catch((error: unknown) => {
@@ -59,4 +62,13 @@ export function createSdsServer({ service, policy, limits, clock, metrics }: Sds
       });
     },
   };
+}
+
+/** A thousand streams of an Envoy that sends its whole node (61 KB) on each at once. */
+const unfinishedBytes = 64 * 1024 * 1024;
+/** Streams beyond the limits which the service itself refuses, with a status that says why. */
+const refusedStreams = 1000;
+
+function boundsOf({ streams, streamsPerOwner }: SdsLimits): CallLimits {
+  return { streams: streams + refusedStreams, streamsPerOwner: streamsPerOwner + refusedStreams, unfinishedBytes };
 }

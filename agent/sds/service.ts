@@ -23,7 +23,6 @@ import type { DeltaDiscoveryRequest, DiscoveryRequest, Received } from './wire.j
 import { createDefinition } from './wire.js';
 
 export type { SdsLimits } from './limits.js';
-export { defaultSdsLimits } from './limits.js';
 export type { SecretState, Secrets } from './offer.js';
 export type { NameSnapshot, StreamSnapshot } from './stream.js';
 

@@ -50,9 +50,8 @@ export class Certificate {
     this.fingerprint = createHash('sha256').update(this.der).digest('hex');
     const whole = der.decode(this.der);
     const [tbs, algorithm, signature, ...more] = der.elements(whole);
-    const [tbsDer, algorithmDer] = der.slices(whole, this.der);
-    if (tbs === undefined || tbsDer === undefined || algorithmDer === undefined || more.length > 0) throw malformed('structure');
-    this.#tbs = tbsDer;
+    if (tbs === undefined || algorithm === undefined || more.length > 0) throw malformed('structure');
+    this.#tbs = der.encode(tbs);
     this.#signature = der.readBitStringBytes(signature);
     this.signatureAlgorithm = der.readOid(der.elements(algorithm)[0]);
 
@@ -60,20 +59,17 @@ export class Certificate {
     const versionNode = der.elements(tbs)[0];
     const hasVersion = der.isContext(versionNode, 0);
     const version = hasVersion ? der.readSmallInteger(der.contextElements(versionNode)[0]) + 1 : 1;
-    const [serial, , issuer, validity, subject, , ...optional] = der.elements(tbs).slice(hasVersion ? 1 : 0);
-    const [, innerAlgorithmDer, issuerDer, , subjectDer, spkiDer] = der.slices(tbs, tbsDer).slice(hasVersion ? 1 : 0);
-    if (issuerDer === undefined || subjectDer === undefined || spkiDer === undefined) throw malformed('structure');
+    const [serial, innerAlgorithm, issuer, validity, subject, spki, ...optional] = der.elements(tbs).slice(hasVersion ? 1 : 0);
+    if (innerAlgorithm === undefined || spki === undefined) throw malformed('structure');
     // RFC 5280 §4.1.1.2
-    if (innerAlgorithmDer?.equals(algorithmDer) !== true) throw malformed('two signature algorithms');
+    if (!der.encode(innerAlgorithm).equals(der.encode(algorithm))) throw malformed('two signature algorithms');
     this.serial = der.readIntegerHex(serial);
-    checkName(issuer);
-    checkName(subject);
-    this.issuer = issuerDer;
-    this.subject = subjectDer;
+    this.issuer = readName(issuer);
+    this.subject = readName(subject);
     const [notBefore, notAfter] = der.elements(validity);
     this.notBefore = der.readTime(notBefore);
     this.notAfter = der.readTime(notAfter);
-    this.publicKeySpki = spkiDer;
+    this.publicKeySpki = der.encode(spki);
     this.extensions = readExtensions(extensionList(optional, version));
   }
 
@@ -164,8 +160,10 @@ function malformed(what: string): SignetError {
 }
 
 /** Name ::= SEQUENCE OF SET OF AttributeTypeAndValue; values are compared, never read. */
-function checkName(node: Asn1 | undefined): void {
+function readName(node: Asn1 | undefined): Buffer {
+  if (node === undefined) throw malformed('structure');
   for (const relative of der.elements(node)) der.elements(relative, der.tags.set);
+  return der.encode(node);
 }
 
 /** issuerUniqueID [1], subjectUniqueID [2], extensions [3]; only the last means anything (RFC 5280 §4.1.2.8, §4.1.2.9). */

@@ -6,10 +6,10 @@ import type { SpiffeId } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
 import * as der from './der.js';
 import type { Extensions } from './extensions.js';
-import { extensionOids, nameForms, readExtensions } from './extensions.js';
+import { extensionTypes, nameForms, readExtensions } from './extensions.js';
 import { formatPem } from './pem.js';
 import type { PrivateKey } from './private-key.js';
-import { signatureAlgorithms, toAlgorithmIdentifier } from './signature-algorithms.js';
+import { signatureAlgorithms } from './signature-algorithms.js';
 
 export type { KeyType } from './private-key.js';
 export { PrivateKey, generateKey, keyTypes } from './private-key.js';
@@ -34,25 +34,27 @@ const organizationName = '2.5.4.10';
 const commonName = '2.5.4.3';
 /** PKCS #9 extensionRequest (RFC 2985 §5.4.2). */
 const extensionRequest = '1.2.840.113549.1.9.14';
+const extensionRequestType = der.oid(extensionRequest);
+const version1 = der.integer(Buffer.of(0));
 const maxCsrBytes = 16 * 1024;
 
 /** A request in DER with one URI SAN, which is critical when the subject is empty (RFC 5280 §4.2.1.6). */
 export async function createCsr(key: PrivateKey, id: SpiffeId, subject: SubjectProfile): Promise<Buffer> {
   const uri = der.context(nameForms.uri, Buffer.from(id.uri));
   const san = [
-    der.oid(extensionOids.subjectAltName),
+    extensionTypes.subjectAltName,
     ...(subject === 'none' ? [der.boolean(true)] : []),
     der.octetString(der.encode(der.sequence(uri))),
   ];
   const extensions = der.sequence(der.sequence(...san));
   const info = der.sequence(
-    der.integer(Buffer.of(0)),
+    version1,
     subjectName(subject, id),
     der.encoded(key.publicKeySpki),
-    der.context(0, [der.sequence(der.oid(extensionRequest), der.set(extensions))]),
+    der.context(0, [der.sequence(extensionRequestType, der.set(extensions))]),
   );
   const signature = await key.sign(der.encode(info));
-  const csr = der.encode(der.sequence(info, toAlgorithmIdentifier(key.algorithm), der.bitString(signature)));
+  const csr = der.encode(der.sequence(info, key.algorithm.identifier, der.bitString(signature)));
   await checkOwn(csr, key, id);
   return csr;
 }
@@ -79,18 +81,16 @@ export function parseCsr(bytes: Buffer): Csr {
     if (bytes.length > maxCsrBytes) throw new SignetError('invalid', 'too large', { fields: { bytes: bytes.length } });
     const whole = der.decode(bytes);
     const [info, algorithm, signature, ...more] = der.elements(whole);
-    const [signed] = der.slices(whole, bytes);
-    if (info === undefined || signed === undefined) throw new SignetError('invalid', 'malformed structure');
-    const [version, , , attributes, ...rest] = der.elements(info);
-    const [, subject, publicKeySpki] = der.slices(info, signed);
-    if (subject === undefined || publicKeySpki === undefined || more.length + rest.length > 0)
+    if (info === undefined) throw new SignetError('invalid', 'malformed structure');
+    const [version, subject, publicKey, attributes, ...rest] = der.elements(info);
+    if (subject === undefined || publicKey === undefined || more.length + rest.length > 0)
       throw new SignetError('invalid', 'malformed structure');
     if (der.readSmallInteger(version) !== 0) throw new SignetError('invalid', 'unknown version');
     return {
-      subject,
-      publicKeySpki,
+      subject: der.encode(subject),
+      publicKeySpki: der.encode(publicKey),
       extensions: readExtensions(attributes === undefined ? [] : requestedExtensions(attributes)),
-      signed,
+      signed: der.encode(info),
       signatureAlgorithm: der.readOid(der.elements(algorithm)[0]),
       signature: der.readBitStringBytes(signature),
     };

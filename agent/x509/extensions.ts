@@ -15,6 +15,13 @@ export const extensionOids = {
   extendedKeyUsage: '2.5.29.37',
 } as const;
 
+/** Those that are written with every certificate, encoded. */
+export const extensionTypes = {
+  subjectKeyId: der.oid(extensionOids.subjectKeyId),
+  subjectAltName: der.oid(extensionOids.subjectAltName),
+  authorityKeyId: der.oid(extensionOids.authorityKeyId),
+} as const;
+
 /** RFC 5280 §4.2.1.12 */
 export const serverAuth = '1.3.6.1.5.5.7.3.1';
 export const clientAuth = '1.3.6.1.5.5.7.3.2';
@@ -105,7 +112,7 @@ function readSubjectAltName(value: Asn1): { uris: string[]; otherForms: number[]
   const uris: string[] = [];
   const otherForms: number[] = [];
   for (const name of der.elements(value)) {
-    const form = name.type;
+    const form = der.tagNumber(name);
     if (der.isContext(name, nameForms.uri)) uris.push(der.readAscii(name));
     else otherForms.push(form);
   }
@@ -126,7 +133,7 @@ function readSubtree(node: Asn1): Subtree {
   const [name, ...bounds] = der.elements(node);
   // RFC 5280 §4.2.1.10: minimum is 0 and so absent in DER, maximum is absent.
   if (name === undefined || bounds.length > 0) throw new SignetError('invalid', 'malformed name constraints');
-  const form = name.type;
+  const form = der.tagNumber(name);
   if (der.isContext(name, nameForms.uri)) return { form, base: der.readAscii(name) };
   const [directory] = der.isContext(name, nameForms.directory) ? der.contextElements(name) : [];
   return { form, base: directory === undefined ? undefined : der.encode(directory) };

@@ -3,8 +3,8 @@
 
 import type { KeyObject } from 'node:crypto';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { SignetError } from '../runtime/errors.js';
+import { readRegularFile } from '../runtime/followed-file.js';
 import type { ReasonCode } from '../runtime/reasons.js';
 import type { Certificate } from './certificate.js';
 import { certificateFields, findChain } from './chain.js';
@@ -61,7 +61,8 @@ export function createIssuer(parts: IssuerParts): Issuer {
   const fields = certificateFields(certificate);
   const weakness = certificate.keyWeakness;
   if (weakness !== undefined) throw refused('issuer-weak', 'issuer key is not allowed', { ...fields, key: weakness });
-  const ours = createPublicKey(key).equals(certificate.publicKey);
+  // Keys of two types are not compared: OpenSSL would leave an error behind that fails the next read of a key.
+  const ours = key.asymmetricKeyType === certificate.publicKey.asymmetricKeyType && createPublicKey(key).equals(certificate.publicKey);
   if (!ours) throw refused('issuer-key-mismatch', 'issuer key belongs to another certificate', fields);
   if (!certificate.isCa || certificate.keyUsage?.has('keyCertSign') !== true) {
     throw refused('issuer-not-ca', 'issuer certificate is no ca certificate', fields);
@@ -109,7 +110,7 @@ function refused(reason: ReasonCode, message: string, fields: SignetError['field
 
 async function readCertificateFile(path: string): Promise<Certificate[]> {
   try {
-    return readCertificates(await readFile(path), { source: path, maxBytes: maxFileBytes });
+    return readCertificates(await readRegularFile(path, maxFileBytes), { source: path, maxBytes: maxFileBytes });
   } catch (cause) {
     throw new SignetError('invalid', 'issuer certificate file cannot be read', { cause, reason: 'issuer-unreadable', fields: { path } });
   }
@@ -119,7 +120,7 @@ async function readCertificateFile(path: string): Promise<Certificate[]> {
 export async function readKeyFile(path: string): Promise<KeyObject> {
   let text: Buffer | undefined;
   try {
-    text = await readFile(path);
+    text = await readRegularFile(path, maxFileBytes);
     return createPrivateKey(text);
   } catch (cause) {
     throw new SignetError('invalid', 'issuer key file cannot be read', { cause, reason: 'issuer-unreadable', fields: { path } });

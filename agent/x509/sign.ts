@@ -3,9 +3,8 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import * as der from './der.js';
-import { clientAuth, extensionOids, keyUsageNames, nameForms, serverAuth } from './extensions.js';
+import { clientAuth, extensionOids, extensionTypes, keyUsageNames, nameForms, serverAuth } from './extensions.js';
 import type { SignatureAlgorithm } from './signature-algorithms.js';
-import { toAlgorithmIdentifier } from './signature-algorithms.js';
 
 /** A key that signs, without the key. */
 export interface Signer {
@@ -38,6 +37,8 @@ export interface CertificateContent {
 /** The empty Name. */
 export const emptyName: Buffer = Buffer.from('3000', 'hex');
 
+const version3 = der.context(0, [der.integer(Buffer.of(2))]);
+
 /** RSA encryption, RFC 3279 §2.3.1. */
 const rsaEncryption = '1.2.840.113549.1.1.1';
 
@@ -54,20 +55,19 @@ function readSpki(publicKeySpki: Buffer): { keyId: string; isRsa: boolean } {
 
 /** A certificate in DER with a random 128-bit serial number. */
 export async function signCertificate(signer: Signer, name: SignerName, content: CertificateContent): Promise<Buffer> {
-  const algorithm = toAlgorithmIdentifier(signer.algorithm);
+  const { identifier } = signer.algorithm;
   const tbs = der.sequence(
-    der.context(0, [der.integer(Buffer.of(2))]),
+    version3,
     der.integer(randomBytes(16)),
-    algorithm,
+    identifier,
     der.encoded(name.subject),
     der.sequence(der.time(content.notBefore), der.time(content.notAfter)),
     der.encoded(content.subject),
     der.encoded(content.publicKeySpki),
     der.context(3, [der.sequence(...extensionsOf(content, name))]),
   );
-  const tbsDer = der.encode(tbs);
-  const signature = await signer.sign(tbsDer);
-  return der.encode(der.sequence(der.encoded(tbsDer), algorithm, der.bitString(signature)));
+  const signature = await signer.sign(der.encode(tbs));
+  return der.encode(der.sequence(tbs, identifier, der.bitString(signature)));
 }
 
 function extensionsOf(content: CertificateContent, issuer: SignerName): der.Asn1[] {
@@ -75,16 +75,16 @@ function extensionsOf(content: CertificateContent, issuer: SignerName): der.Asn1
   const san = der.sequence(der.context(nameForms.uri, Buffer.from(content.uri)));
   return [
     ...(content.profile === 'ca' ? caExtensions : isRsa ? rsaLeafExtensions : leafExtensions),
-    extension(extensionOids.subjectKeyId, false, der.octetString(Buffer.from(keyId, 'hex'))),
-    extension(extensionOids.authorityKeyId, false, der.sequence(der.context(0, Buffer.from(issuer.keyId, 'hex')))),
+    extension(extensionTypes.subjectKeyId, false, der.octetString(Buffer.from(keyId, 'hex'))),
+    extension(extensionTypes.authorityKeyId, false, der.sequence(der.context(0, Buffer.from(issuer.keyId, 'hex')))),
     // RFC 5280 §4.2.1.6: critical when the subject is empty.
-    extension(extensionOids.subjectAltName, content.subject.equals(emptyName), san),
+    extension(extensionTypes.subjectAltName, content.subject.equals(emptyName), san),
   ];
 }
 
 /** One Extension; FALSE is the default and so not written. */
-export function extension(oid: string, critical: boolean, value: der.Asn1): der.Asn1 {
-  return der.sequence(der.oid(oid), ...(critical ? [der.boolean(true)] : []), der.octetString(der.encode(value)));
+export function extension(type: der.Asn1, critical: boolean, value: der.Asn1): der.Asn1 {
+  return der.sequence(type, ...(critical ? [der.boolean(true)] : []), der.octetString(der.encode(value)));
 }
 
 /** RFC 5280 §4.2.1.3 as a named bit list: without trailing zero bits (X.690 §11.2.2). */
@@ -98,17 +98,17 @@ export function keyUsage(names: readonly (typeof keyUsageNames)[number][]): der.
 
 // What all certificates of a profile have in common, encoded once.
 const caExtensions: readonly der.Asn1[] = encodeAll(
-  extension(extensionOids.basicConstraints, true, der.sequence(der.boolean(true))),
-  extension(extensionOids.keyUsage, true, keyUsage(['keyCertSign', 'cRLSign'])),
+  extension(der.oid(extensionOids.basicConstraints), true, der.sequence(der.boolean(true))),
+  extension(der.oid(extensionOids.keyUsage), true, keyUsage(['keyCertSign', 'cRLSign'])),
 );
 const leafExtensions: readonly der.Asn1[] = leafProfile(['digitalSignature']);
 const rsaLeafExtensions: readonly der.Asn1[] = leafProfile(['digitalSignature', 'keyEncipherment']);
 
 function leafProfile(usages: Parameters<typeof keyUsage>[0]): der.Asn1[] {
   return encodeAll(
-    extension(extensionOids.basicConstraints, true, der.sequence()),
-    extension(extensionOids.keyUsage, true, keyUsage(usages)),
-    extension(extensionOids.extendedKeyUsage, false, der.sequence(der.oid(serverAuth), der.oid(clientAuth))),
+    extension(der.oid(extensionOids.basicConstraints), true, der.sequence()),
+    extension(der.oid(extensionOids.keyUsage), true, keyUsage(usages)),
+    extension(der.oid(extensionOids.extendedKeyUsage), false, der.sequence(der.oid(serverAuth), der.oid(clientAuth))),
   );
 }
 

@@ -11,23 +11,40 @@ export interface SignatureAlgorithm {
   readonly oid: string;
   readonly keyType: 'rsa' | 'ec';
   readonly digest: 'sha256' | 'sha384' | 'sha512';
+  /** AlgorithmIdentifier: parameters are absent for ECDSA (RFC 5758 §3.2) and NULL for RSA (RFC 4055 §5). */
+  readonly identifier: Asn1;
 }
+
+type Digest = SignatureAlgorithm['digest'];
+
+const ecdsa = (oid: string, digest: Digest): SignatureAlgorithm => ({
+  oid,
+  keyType: 'ec',
+  digest,
+  identifier: der.sequence(der.oid(oid)),
+});
+const rsa = (oid: string, digest: Digest): SignatureAlgorithm => ({
+  oid,
+  keyType: 'rsa',
+  digest,
+  identifier: der.sequence(der.oid(oid), der.nullValue()),
+});
 
 const table: readonly SignatureAlgorithm[] = [
   // RFC 5758 §3.2
-  { oid: '1.2.840.10045.4.3.2', keyType: 'ec', digest: 'sha256' },
-  { oid: '1.2.840.10045.4.3.3', keyType: 'ec', digest: 'sha384' },
-  { oid: '1.2.840.10045.4.3.4', keyType: 'ec', digest: 'sha512' },
+  ecdsa('1.2.840.10045.4.3.2', 'sha256'),
+  ecdsa('1.2.840.10045.4.3.3', 'sha384'),
+  ecdsa('1.2.840.10045.4.3.4', 'sha512'),
   // RFC 4055 §5
-  { oid: '1.2.840.113549.1.1.11', keyType: 'rsa', digest: 'sha256' },
-  { oid: '1.2.840.113549.1.1.12', keyType: 'rsa', digest: 'sha384' },
-  { oid: '1.2.840.113549.1.1.13', keyType: 'rsa', digest: 'sha512' },
+  rsa('1.2.840.113549.1.1.11', 'sha256'),
+  rsa('1.2.840.113549.1.1.12', 'sha384'),
+  rsa('1.2.840.113549.1.1.13', 'sha512'),
 ];
 
 /** By dotted OID. */
 export const signatureAlgorithms: ReadonlyMap<string, SignatureAlgorithm> = new Map(table.map((entry) => [entry.oid, entry]));
 
-const digests: Readonly<Record<string, SignatureAlgorithm['digest']>> = { prime256v1: 'sha256', secp384r1: 'sha384', secp521r1: 'sha512' };
+const digests: Readonly<Record<string, Digest>> = { prime256v1: 'sha256', secp384r1: 'sha384', secp521r1: 'sha512' };
 
 /** What a key signs with: the digest that fits its curve, SHA-256 for RSA. */
 export function signatureAlgorithmOf(key: KeyObject): SignatureAlgorithm {
@@ -36,12 +53,6 @@ export function signatureAlgorithmOf(key: KeyObject): SignatureAlgorithm {
   const found = table.find((entry) => entry.keyType === keyType && entry.digest === digest);
   if (found === undefined) throw new SignetError('invalid', 'key type cannot sign', { reason: 'key-weak' });
   return found;
-}
-
-/** AlgorithmIdentifier: parameters are absent for ECDSA (RFC 5758 §3.2) and NULL for RSA (RFC 4055 §5). */
-export function toAlgorithmIdentifier(algorithm: SignatureAlgorithm): Asn1 {
-  const parameters = algorithm.keyType === 'rsa' ? [der.nullValue()] : [];
-  return der.sequence(der.oid(algorithm.oid), ...parameters);
 }
 
 /** Why a key is too weak for a chain, or undefined when it is not. The upper bound keeps verification cheap (BoringSSL has it too). */

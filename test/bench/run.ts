@@ -4,6 +4,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
 import type { Row } from './measure.js';
 import { scenarios } from './scenarios.js';
 
@@ -20,7 +21,9 @@ let missed = 0;
 const lines: string[] = [];
 for (const node of nodes) {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
-  lines.push('', `Node ${version}`, '', '| what | measured | budget | | beside |', '|---|---|---|---|---|');
+  // A machine that others use at the same time makes every time longer, and unevenly.
+  const load = `load average before: ${(loadavg()[0] ?? 0).toFixed(1)} on ${cpus().length} cores`;
+  lines.push('', `Node ${version}, ${load}`, '', '| what | measured | budget | | beside |', '|---|---|---|---|---|');
   for (const scenario of scenarios.filter(({ name }) => only === undefined || only.includes(name))) {
     for (const row of await scenario.run(node)) {
       if (row.bound !== undefined && !(row.value <= row.bound)) missed += 1;

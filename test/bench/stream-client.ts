@@ -83,7 +83,7 @@ function request(session: http2.ClientHttp2Session, method: 'StreamSecrets' | 'D
     ':method': 'POST',
     ':path': `/envoy.service.secret.v3.SecretDiscoveryService/${method}`,
     'content-type': 'application/grpc',
-    te: 'trailers',
+    'te': 'trailers',
   });
 }
 
@@ -120,7 +120,16 @@ function openStream(session: http2.ClientHttp2Session, protocol: 'sotw' | 'delta
   if (protocol === 'sotw') {
     messages(stream, (message) => {
       const response = DiscoveryResponse.decode(message);
-      stream.write(frame(DiscoveryRequest.encode({ versionInfo: response.versionInfo, responseNonce: response.nonce, typeUrl, resourceNames: [...names] }).finish()));
+      stream.write(
+        frame(
+          DiscoveryRequest.encode({
+            versionInfo: response.versionInfo,
+            responseNonce: response.nonce,
+            typeUrl,
+            resourceNames: [...names],
+          }).finish(),
+        ),
+      );
       arrived(response.resources.length);
     });
     stream.write(frame(DiscoveryRequest.encode({ node, typeUrl, resourceNames: [...names] }).finish()));
@@ -142,7 +151,10 @@ function open(command: OpenCommand): void {
       errors += 1;
     });
     for (let index = connection; index < command.streams; index += command.connections) {
-      const names = Array.from({ length: command.namesPerStream }, (_, n) => command.names[(index * command.namesPerStream + n) % command.names.length] ?? '');
+      const names = Array.from(
+        { length: command.namesPerStream },
+        (_, n) => command.names[(index * command.namesPerStream + n) % command.names.length] ?? '',
+      );
       openStream(session, command.protocol, names);
     }
   }

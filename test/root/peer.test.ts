@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import type { Caller } from '../../agent/sds/process.js';
-import { idA, idB, podA, podB } from '../fixtures/cgroups.js';
+import type { PeerProcess } from '../../agent/sds/process.js';
+import { idA, idB, podA, podB } from '../fixtures/cgroup-words.js';
 import type { Cgroups } from '../fixtures/real-cgroups.js';
 import { createCgroups, spawnIn, whyNoCgroups } from '../fixtures/real-cgroups.js';
 
@@ -42,13 +42,13 @@ async function agentIn(test: Test, within: readonly string[] = [], wrap: readonl
     async sees(
       cgroups: readonly string[],
       options: { uid?: number; wrap?: readonly string[]; before?: string } = {},
-    ): Promise<Caller & { ownPod?: string }> {
+    ): Promise<PeerProcess & { ownPod?: string }> {
       const script = options.before === undefined ? code : `${options.before}; ${code}`;
       const peer = spawnIn(cgroups, [...(options.wrap ?? []), process.execPath, '-e', script], options);
       const exit = once(peer, 'exit');
       const { value } = (await lines.next()) as { value: string };
       await exit;
-      return JSON.parse(value) as Caller & { ownPod?: string };
+      return JSON.parse(value) as PeerProcess & { ownPod?: string };
     },
   };
 }

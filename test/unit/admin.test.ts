@@ -175,6 +175,15 @@ t.test('streams are passed on, at most 1,000', async (t) => {
   t.strictSame(await client.streams(never), { total: 1, streams: [{ protocol: 'delta', limit: 1_000 }] });
 });
 
+t.test('explain says why a name has no certificate, and nothing when it has one', async (t) => {
+  const { client, states } = await start(t);
+  t.match(await client.explain('spiffe://example.org/ns/x/sa/y', never), { code: 'not-on-node', detail: 'spiffe://example.org/ns/x/sa/y' });
+  states.set(web, { status: 'unavailable', reason: { code: 'ca-denied', detail: 'no' }, retryAt: 1 });
+  t.match(await client.explain(web, never), { code: 'ca-denied', detail: 'no', action: /\S/ });
+  states.set(web, { status: 'issued', svid: { serial: '0a', notAfter: 1, expiresAt: 1 }, renewAt: 1 });
+  t.equal(await client.explain(web, never), undefined);
+});
+
 t.test('renew reaches the cache; an unknown name is told why', async (t) => {
   const { client, view, renewed, log } = await start(t);
   view.identities.set(new Map([[web, { pods: [] }]]));
@@ -227,7 +236,9 @@ t.test('only root, our uid and the group are answered', async (t) => {
 });
 
 t.test('a peer that the kernel cannot tell is refused, and nothing else happens', async (t) => {
-  const { client, log } = await start(t, { peer: new SignetError('internal', 'getsockopt SO_PEERGROUPS failed', { fields: { errno: 92 } }) });
+  const { client, log } = await start(t, {
+    peer: new SignetError('internal', 'getsockopt SO_PEERGROUPS failed', { fields: { errno: 92 } }),
+  });
   t.equal(await failureOf(client.status(never)), 'denied');
   t.match(log.lines, [{ level: 'warn', message: 'admin peer cannot be told and is refused', fields: { errno: 92 } }]);
 });
@@ -298,7 +309,7 @@ t.test('the client tells apart why there is no answer', async (t) => {
   const path = join(createDirectory(t), 'other.sock');
   await t.rejects(createAdminClient({ path, clock: systemClock }).status(never), {
     kind: 'unavailable',
-    message: 'there is no control socket at this path',
+    message: 'there is no control socket at this path; is the agent running, or has it another --config?',
     fields: { path },
   });
 

@@ -65,12 +65,43 @@ t.test('a copy reads a kubeconfig', async (t) => {
     'current-context': 'x',
   };
   writeFileSync(join(directory, 'kubeconfig'), JSON.stringify(kubeconfig));
-  const settings = { pods: { sources: [{ kind: 'apiserver' }] }, kubeconfig: join(directory, 'kubeconfig'), http: { address: '127.0.0.1:0' } };
+  const settings = {
+    pods: { sources: [{ kind: 'apiserver' }] },
+    kubeconfig: join(directory, 'kubeconfig'),
+    http: { address: '127.0.0.1:0' },
+  };
   writeFileSync(join(directory, 'dev.yaml'), JSON.stringify(settings));
   const command = `exec env -u NODE_OPTIONS ${join(directory, 'signet.cjs')} dev --config dev.yaml 2>&1`;
   const dev = spawn('sh', ['-c', command], { cwd: directory, env: environment(directory), stdio: ['ignore', 'pipe', 'ignore'] });
   t.teardown(() => dev.kill('SIGKILL'));
   t.match(await lineOf(dev, /cannot watch/), /connect ECONNREFUSED 127\.0\.0\.1:1/);
+});
+
+t.test('the largest pods file in yaml is read within the memory of the shipped launch', async (t) => {
+  const directory = install(t);
+  const pod = (index: number): string => `- apiVersion: v1
+  kind: Pod
+  metadata: {name: p${index}, namespace: shop, labels: {app: a, tier: b, zone: c}}
+  spec: {serviceAccountName: s${index % 20}, containers: [{name: a, image: b, env: [{name: A, value: B}, {name: C, value: D}]}]}
+`;
+  const largest = 2 * 1024 * 1024 - 1024;
+  let text = 'apiVersion: v1\nkind: List\nitems:\n';
+  for (let index = 0; text.length < largest; index += 1) text += pod(index);
+  writeFileSync(join(directory, 'pods.yaml'), text);
+  const launch = [...readFileSync('packaging/launch.env', 'utf8').matchAll(/^[A-Z_]+=.*$/gm)].map(([setting]) => setting);
+  const command = [
+    ...launch,
+    process.execPath,
+    join(directory, 'signet.cjs'),
+    'dev',
+    '--pods',
+    'pods.yaml',
+    '--http-address',
+    '127.0.0.1:0',
+  ];
+  const dev = spawn('env', command, { cwd: directory, env: environment(directory), stdio: ['ignore', 'pipe', 'ignore'] });
+  t.teardown(() => dev.kill('SIGKILL'));
+  t.match(await lineOf(dev, /serves/), '20 identities');
 });
 
 t.test('the code cache is recorded, and V8 takes it', (t) => {

@@ -90,7 +90,7 @@ t.test('exit codes of a running one: in use 3, no such identity 4, refused 5; 0 
   const place = createPlace(t);
   const child = await serve(t, place);
   t.match(await run(place, 'dev', '--pods', 'pods.yaml'), { code: 3, stderr: /another process listens on the socket/ });
-  t.match(await run(place, 'fetch', 'shop/nope'), { code: 4, stderr: /no such secret/ });
+  t.match(await run(place, 'fetch', 'shop/nope'), { code: 4, stderr: /no certificate for this name/ });
   const refused = await run(place, 'fetch');
   t.match(refused, { code: 5 });
   for (const account of ['cart', 'checkout']) t.ok(refused.stderr.includes(idOf(account)), 'the names that may be asked for');
@@ -155,7 +155,12 @@ t.test('L03: SIGTERM with 1,000 open streams: GOAWAY, each ends with OK, exit 0 
   const child = await serve(t, place);
   const session = connectHttp2('http://localhost', { createConnection: () => connect(place.sds) });
   const goaway = once(session, 'goaway');
-  const headers = { ':method': 'POST', ':path': '/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets', 'content-type': 'application/grpc', te: 'trailers' };
+  const headers = {
+    ':method': 'POST',
+    ':path': '/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets',
+    'content-type': 'application/grpc',
+    'te': 'trailers',
+  };
   const body = envoy.service.discovery.v3.DiscoveryRequest.encode({ typeUrl: secretTypeUrl, resourceNames: [idOf('cart')] }).finish();
   const message = Buffer.concat([Buffer.from([0, 0, 0, 0, body.length]), body]);
   const streams = Array.from({ length: 1_000 }, () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import type { ConfigInput, LoadedConfig } from '../../agent/config.js';
-import { ConfigError, configFields, evaluateConfig, formatFault, loadConfig, socketCandidates } from '../../agent/config.js';
+import { ConfigError, configFields, evaluateConfig, formatFault, loadConfig } from '../../agent/config.js';
 import { formatConfig } from '../../agent/config/format.js';
 import { listSettings } from '../../agent/config/settings.js';
 import { isRetryable, kindOf } from '../../agent/runtime/errors.js';
@@ -157,13 +157,23 @@ t.test('each fault names its place and what is allowed', async (t) => {
       'trustBundle: {sources: []}',
       'trustBundle.sources (line 6) must have at least one entry: a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}',
     ],
-    ['trustBundle: {sources: [{kind: url}]}', 'trustBundle.sources[0].kind (line 6) must be file, issuer, configmap or cluster-trust-bundle'],
+    [
+      'trustBundle: {sources: [{kind: url}]}',
+      'trustBundle.sources[0].kind (line 6) must be file, issuer, configmap or cluster-trust-bundle',
+    ],
     ['trustBundle: {sources: [{kind: file}]}', 'trustBundle.sources[0].path (line 6) is required'],
     ['trustBundle: {sources: [{kind: issuer, path: /x}]}', 'trustBundle.sources[0].path (line 6) is unknown; known here: kind'],
-    ['trustBundle: {sources: issuer}', 'trustBundle.sources (line 6) must be a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}'],
+    [
+      'trustBundle: {sources: issuer}',
+      'trustBundle.sources (line 6) must be a list of sources: {kind: file, path}, {kind: issuer}, {kind: configmap, namespace, name, key} or {kind: cluster-trust-bundle, name or signerName}',
+    ],
     ['identities: {select: {namespaces: [Shop]}}', 'identities.select.namespaces[0] (line 6) must be the name of a namespace'],
     ['identities: {select: {podLabels: [a]}}', 'identities.select.podLabels (line 6) must be a mapping of labels to values'],
-    ['identities: {select: {podLabels: {a: {b: c}}}}', 'identities.select.podLabels.a (line 6) must be a label value'],
+    ['identities: {select: {podLabels: {__proto__: x}}}', 'identities.select.podLabels.__proto__ (line 6) is no key'],
+    ['peers: [{pod: {labels: {__proto__: x}}, grant: node}]', 'peers[0].pod.labels.__proto__ (line 6) is no key'],
+    ['identities: {select: {podLabels: {a: {b: c}}}}', 'identities.select.podLabels.a (line 6) must be the value of a label'],
+    ['peers: [{pod: {labels: {a b: c}}, grant: own}]', 'peers[0].pod.labels.a b (line 6) is not the key of a label'],
+    ['peers: [{pod: {labels: {a: b c}}, grant: own}]', 'peers[0].pod.labels.a (line 6) must be the value of a label'],
     ['peers: [{grant: own}]', 'peers[0] (line 6) must have either pod or host'],
     ['peers: [{pod: {}, host: {uid: 1}, grant: node}]', 'peers[0] (line 6) must have either pod or host'],
     ['peers: [{pod: {}}]', 'peers[0].grant (line 6) is required'],
@@ -231,6 +241,13 @@ t.test('a socket path is measured in bytes', async (t) => {
   t.equal(withPath(`/${'x'.repeat(106)}`).length, 0, '107 bytes fit');
   t.equal(withPath(`/${'x'.repeat(107)}`).length, 1, '108 do not');
   t.equal(withPath(`/${'é'.repeat(60)}`).length, 1, '60 characters of two bytes do not');
+});
+
+t.test('a grant outside of the trust domain is a warning', async (t) => {
+  const { warnings } = evaluate(
+    `${minimal}peers: [{pod: {}, grant: ['spiffe://example.org/ns/a/sa/*', 'spiffe://exmaple.org/ns/a/sa/b']}]\n`,
+  );
+  t.strictSame(warnings, ['peers[0].grant names spiffe://exmaple.org/ns/a/sa/b, outside of the trust domain example.org: no effect']);
 });
 
 t.test('unknown variables are warnings, service links are not even that', async (t) => {
@@ -358,7 +375,8 @@ t.test('the effective configuration is a file that gives the same one, with orig
   t.match(printed, '# file: /etc/signet/agent.yaml\n# warning: SIGNET_FOO in the environment is no setting');
   t.match(printed, '  lifetime: 1h # file line 6\n');
   t.match(printed, '  hold: 5s # SIGNET_SDS_HOLD\n');
-  t.match(printed, '# default\npeers:\n');
+  t.match(printed, '\n# default\npeers:\n');
+  t.match(printed, '\n# file line 5\nupstreams:\n');
   t.match(printed, '  # file line 4\n  sources:\n');
   t.strictSame(evaluate(printed).config, loaded.config);
   t.match(
@@ -368,19 +386,6 @@ t.test('the effective configuration is a file that gives the same one, with orig
     /^# no file was read\n/,
   );
   t.match(configFields(loaded), { 'certificate.lifetime': '1h', 'peers': '[{"pod":{},"grant":"own"}]', 'certificate.concurrency': 8 });
-});
-
-t.test('commands find the socket that is set, else look where dev and the agent have theirs', async (t) => {
-  const uid = process.getuid?.() ?? 0;
-  const directory = t.testdir({ 'agent.yaml': 'sds: {socket: {path: /srv/sds.sock}}\n' });
-  t.strictSame(socketCandidates('sds.socket.path', { env: {} }), [`/tmp/signet-${uid}/sds/sds.sock`, '/run/signet/sds/sds.sock']);
-  t.strictSame(socketCandidates('admin.socket.path', { env: { SIGNET_ADMIN_SOCKET_PATH: '/a.sock' } }), ['/a.sock']);
-  t.strictSame(socketCandidates('sds.socket.path', { env: {}, file: join(directory, 'agent.yaml') }), ['/srv/sds.sock']);
-});
-
-t.test('the example of the page on upstreams is accepted', async (t) => {
-  const { config } = evaluate(readFileSync('docs/examples/agent-istio.yaml', 'utf8'));
-  t.equal(config.upstreams.length, 2);
 });
 
 t.test('the example of the reference page is accepted', async (t) => {

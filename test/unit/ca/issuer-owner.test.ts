@@ -145,8 +145,13 @@ t.test('a faulty issuer is logged once with the failed check, and the one before
   t.equal(await scene.metrics.read('signet_reloads_total', { file: 'issuer', result: 'invalid' }), 1);
   t.equal(scene.owner.issuer.value.certificate.fingerprint, a.certificate.fingerprint);
   t.same(scene.roots(), fingerprints(a));
+  t.match(scene.owner.reason.value, {
+    code: 'issuer-key-mismatch',
+    detail: /ca\.pem: issuer key belongs to another certificate; the issuer from before/,
+  });
   scene.write('privateKey', keyPem(b));
   await scene.eventually(() => scene.signs(b));
+  await scene.eventually(() => scene.owner.reason.value === undefined);
 });
 
 t.test('certificate and key that are written one after the other are read together', async (t) => {
@@ -195,5 +200,6 @@ t.test('a fixed issuer has its own roots', async (t) => {
   const owner = createFixedIssuer(issuer);
   t.equal(owner.issuer.value, issuer);
   t.equal(owner.roots.value, issuer.roots);
+  t.equal(owner.reason.value, undefined);
   await owner.run(new AbortController().signal);
 });

@@ -33,12 +33,17 @@ t.test('an error shows its chain, its facts, and what to change', async (t) => {
   });
   const text = formatError(error);
   t.match(text, /^signet: cannot start: EACCES \(path: \/etc\/issuer.pem\)\n/);
-  t.match(text, /The issuer files cannot be read or parsed\. Check path/);
+  t.match(text, /^ {2}issuer-unreadable: The issuer files cannot be read or parsed\. Check path/m);
   t.equal(formatError(new SignetError('internal', 'bug: odd')), 'signet: bug: odd\n');
 });
 
 t.test('a configuration with faults shows each on a line of its own', async (t) => {
-  const text = formatError(new ConfigError([{ path: 'a', message: 'is unknown' }, { path: 'b', message: 'is required', line: 3 }]));
+  const text = formatError(
+    new ConfigError([
+      { path: 'a', message: 'is unknown' },
+      { path: 'b', message: 'is required', line: 3 },
+    ]),
+  );
   t.equal(text, 'signet: a is unknown\nsignet: b (line 3) is required\n');
 });
 

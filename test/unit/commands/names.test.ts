@@ -1,5 +1,6 @@
 import t from 'tap';
 import { toFullName } from '../../../agent/commands/names.js';
+import { SignetError } from '../../../agent/runtime/errors.js';
 
 const agent = { status: async () => ({ trustDomain: 'td.test' }) as never };
 const { signal } = new AbortController();
@@ -11,5 +12,13 @@ t.test('the short form is completed with the trust domain of the agent', async (
 
 t.test('everything else is passed on, without asking the agent', async (t) => {
   const silent = { status: () => Promise.reject(new Error('asked')) };
-  for (const name of ['default', 'ROOTCA', 'spiffe://td.test/ns/a/sa/b', 'a/b/c', '']) t.equal(await toFullName(name, silent, signal), name);
+  for (const name of ['default', 'ROOTCA', 'spiffe://td.test/ns/a/sa/b', 'a/b/c', ''])
+    t.equal(await toFullName(name, silent, signal), name);
+});
+
+t.test('who may not ask the agent is told to write the name in full', async (t) => {
+  const closed = { status: () => Promise.reject(new SignetError('denied', 'not you')) };
+  await t.rejects(toFullName('shop/cart', closed, signal), { name: 'SignetError', kind: 'denied', message: /full name/ });
+  const gone = { status: () => Promise.reject(new SignetError('unavailable', 'gone')) };
+  await t.rejects(toFullName('shop/cart', gone, signal), { name: 'SignetError', message: 'gone' });
 });

@@ -8,6 +8,7 @@ import { createRenewCommand } from '../../../agent/commands/renew.js';
 import { createStatusCommand } from '../../../agent/commands/status.js';
 import type { TestAgent } from '../../fixtures/agent.js';
 import { idOf, podsOf, startTestAgent } from '../../fixtures/agent.js';
+import { createRoot, pemOf } from '../../fixtures/pki.js';
 import { createRecordingTerminal, runCommand } from '../../fixtures/terminal.js';
 
 // The commands that ask a running agent, against one.
@@ -54,11 +55,43 @@ t.test('fetch says why there is nothing', async (t) => {
   const running = await startTestAgent({ pods: podsOf('cart', 'checkout') });
   t.teardown(() => running.stop());
   const config = ['--config', configOf(running)];
-  await t.rejects(runCommand(createFetchCommand, ['shop/nope', ...config]), { message: 'no such secret', kind: 'notFound' });
-  await t.rejects(runCommand(createFetchCommand, config), { message: 'the sds server refused', kind: 'denied' }, 'default means nobody here');
+  await t.rejects(runCommand(createFetchCommand, ['shop/nope', ...config]), {
+    message: 'no certificate for this name',
+    kind: 'notFound',
+    reason: 'not-on-node',
+  });
+  for (const [name, reason] of [
+    ['cart', 'name-invalid'],
+    ['spiffe://other.test/ns/shop/sa/cart', 'trust-domain-foreign'],
+  ] as const) {
+    await t.rejects(runCommand(createFetchCommand, [name, ...config]), { name: 'SignetError', kind: 'notFound', reason }, name);
+  }
+  await t.rejects(
+    runCommand(createFetchCommand, config),
+    { message: 'the sds server refused', kind: 'denied' },
+    'default means nobody here',
+  );
   await t.rejects(runCommand(createFetchCommand, ['--timeout', 'soon']), { code: 'commander.invalidArgument' });
   const socket = join(running.directory, 'nobody.sock');
-  await t.rejects(runCommand(createFetchCommand, ['ROOTCA', '--socket', socket]), { message: 'there is no sds socket at this path; is the agent running?', kind: 'unavailable' });
+  await t.rejects(runCommand(createFetchCommand, ['ROOTCA', '--socket', socket]), {
+    message: 'there is no sds socket at this path; is the agent running?',
+    kind: 'unavailable',
+  });
+});
+
+t.test('fetch says why a certificate is not there yet', async (t) => {
+  const day = 86_400_000;
+  const stranger = createRoot({ notBefore: Date.now() - day, notAfter: Date.now() + day });
+  const bundle = join(t.testdir({ 'bundle.pem': pemOf(stranger) }), 'bundle.pem');
+  const settings = { 'trustBundle.sources': [{ kind: 'file', path: bundle }] };
+  const running = await startTestAgent({ pods: podsOf('cart'), flags: { 'sds-hold': '0s' }, settings });
+  t.teardown(() => running.stop());
+  for (let look = 0; look < 2_000; look += 1) {
+    const { identities } = await running.admin.status(new AbortController().signal);
+    if (identities[0]?.state === 'unavailable') break;
+  }
+  const fetched = runCommand(createFetchCommand, ['shop/cart', '--config', configOf(running)]);
+  await t.rejects(fetched, { message: 'no certificate for this name', kind: 'notFound', reason: 'trust-anchor-unknown' });
 });
 
 t.test('fetch --watch writes each renewal and waits for a name that went away', async (t) => {
@@ -90,7 +123,10 @@ t.test('status, renew and log-level speak to the control socket', async (t) => {
   await running.agent.podsRead;
   const config = ['--config', configOf(running)];
   t.match((await runCommand(createStatusCommand, config)).output, new RegExp(`${idOf('cart')} +(issued|pending)`));
-  const json = JSON.parse((await runCommand(createStatusCommand, ['--json', ...config])).output) as { identities: unknown[]; streams: { total: number } };
+  const json = JSON.parse((await runCommand(createStatusCommand, ['--json', ...config])).output) as {
+    identities: unknown[];
+    streams: { total: number };
+  };
   t.equal(json.identities.length, 1);
   t.equal(json.streams.total, 0);
   t.equal((await runCommand(createRenewCommand, [idOf('cart'), ...config])).output, `${idOf('cart')} is being renewed\n`);

@@ -27,7 +27,12 @@ t.test('an agent without anything', async (t) => {
 });
 
 t.test('identities, reasons and streams with what to change', async (t) => {
-  const reason = { code: 'ca-unavailable', sentence: 'The CA cannot be reached.', detail: 'ECONNREFUSED', action: 'Check the CA.' } as const;
+  const reason = {
+    code: 'ca-unavailable',
+    sentence: 'The CA cannot be reached.',
+    detail: 'ECONNREFUSED',
+    action: 'Check the CA.',
+  } as const;
   const status: Status = {
     ...base,
     reasons: [{ gate: 'pods', ...reason, detail: '' }],
@@ -35,7 +40,14 @@ t.test('identities, reasons and streams with what to change', async (t) => {
     outageBudgetSeconds: 3600,
     sources: [{ of: 'roots', name: 'issuer', reason }],
     identities: [
-      { name: 'spiffe://td.test/ns/a/sa/b', state: 'issued', pods: ['1'], serial: '0a', notAfter: '2026-11-30T13:00:00Z', nextAttempt: '2026-11-30T12:24:00Z' },
+      {
+        name: 'spiffe://td.test/ns/a/sa/b',
+        state: 'issued',
+        pods: ['1'],
+        serial: '0a',
+        notAfter: '2026-11-30T13:00:00Z',
+        nextAttempt: '2026-11-30T12:24:00Z',
+      },
       { name: 'spiffe://td.test/ns/a/sa/c', state: 'unavailable', pods: ['2'], reason },
     ],
   };
@@ -49,10 +61,10 @@ t.test('identities, reasons and streams with what to change', async (t) => {
   const text = formatStatus(status, { total: 2000, streams: [stream] }, now);
   t.match(text, /roots +2, first expiry in 1d 0h\n/);
   t.match(text, /the first identity lapses after 1h 0m without a CA/);
-  t.match(text, /! pods +The CA cannot be reached\. Check the CA\.\n/);
-  t.match(text, /roots \(issuer\) +The CA cannot be reached\. \(ECONNREFUSED\) Check the CA\.\n/);
+  t.match(text, /! pods +ca-unavailable: The CA cannot be reached\. Check the CA\.\n/);
+  t.match(text, /roots \(issuer\) +ca-unavailable: The CA cannot be reached\. \(ECONNREFUSED\) Check the CA\.\n/);
   t.match(text, /sa\/b +issued +1h 0m +24m 0s\n/);
-  t.match(text, /sa\/c +unavailable +– +– +The CA cannot be reached\./);
+  t.match(text, /sa\/c +unavailable +– +– +ca-unavailable: The CA cannot be reached\./);
   t.match(text, /delta +pid=12 uid=0 +– +ROOTCA acked, … \(40 in all\)\n/);
   t.match(text, /… 2000 streams in all\n/);
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { readFileSync } from 'node:fs';
 import type { Config } from '../../../agent/config.js';
 import { ConfigError, evaluateConfig, formatFault } from '../../../agent/config.js';
 
@@ -115,4 +116,8 @@ t.test('roots of the issuer need an issuer', async (t) => {
   const fault = 'trustBundle.sources must not have the kind issuer, which is its default, without a built-in upstream';
   t.strictSame(faultsOf(`${text}upstreams: [{${istio}, tokenFile: /token}]`), [fault]);
   t.strictSame(faultsOf(`${text}upstreams: [{${istio}, tokenFile: /token}, {kind: built-in}]`), []);
+});
+
+t.test('the example of the page on upstreams is accepted', async (t) => {
+  t.equal(evaluate(readFileSync('docs/examples/agent-istio.yaml', 'utf8')).upstreams.length, 2);
 });

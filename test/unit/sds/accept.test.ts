@@ -11,11 +11,12 @@ import { listenUnix } from '../../../agent/listen.js';
 import { loadNative } from '../../../agent/runtime/native.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createAcceptor } from '../../../agent/sds/accept.js';
-import { createGuardedInjector, defaultHttp2Limits } from '../../../agent/sds/http2-guard.js';
-import { createPeerPolicy, defaultConnectionLimits } from '../../../agent/sds/peer.js';
+import { createGuardedInjector } from '../../../agent/sds/http2-guard.js';
+import { createPeerPolicy } from '../../../agent/sds/peer.js';
 import { createAttestor, readStandpoint } from '../../../agent/sds/process.js';
 import { createFakeClock, settle, until } from '../../fixtures/clock.js';
 import { connectRaw } from '../../fixtures/http2-raw.js';
+import { defaultLimits } from '../../fixtures/limits.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
@@ -49,7 +50,7 @@ async function start(test: Pick<typeof t, 'teardown'>, rules: readonly PeerRule[
     rules: new WatchedValue(rules),
     attestor: createAttestor({ native: await loadNative(), standpoint: readStandpoint() }),
     ownContainer: 'host',
-    limits: defaultConnectionLimits,
+    limits: defaultLimits,
     clock,
     log,
     metrics: metrics.metrics,
@@ -65,7 +66,7 @@ async function start(test: Pick<typeof t, 'teardown'>, rules: readonly PeerRule[
       },
     },
   );
-  const injector = createGuardedInjector(server, { limits: defaultHttp2Limits, clock, metrics: metrics.metrics });
+  const injector = createGuardedInjector(server, { limits: defaultLimits, clock, metrics: metrics.metrics });
   const listener = await listenUnix({ path, mode: 0o666, pauseOnConnect: true, clock, log }, createAcceptor(policy, injector));
   const ended = [listener.run(stop.signal), policy.run(stop.signal)];
   test.teardown(async () => {

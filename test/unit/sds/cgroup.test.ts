@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { locate, parseCgroup, takeStandpoint } from '../../../agent/sds/cgroup.js';
-import { cgroupExamples, idA, podA, podB } from '../../fixtures/cgroups.js';
+import { idA, podA, podB } from '../../fixtures/cgroup-words.js';
+import { cgroupExamples } from '../../fixtures/cgroups.js';
 
 for (const { name, self, init, peer, place } of cgroupExamples) {
   t.test(`place of a process: ${name}`, async (t) => {

@@ -1,4 +1,8 @@
-import { rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import t from 'tap';
 import type { ReceivedSecret, SecretUpdate } from '../../../agent/sds/client.js';
 import { createSdsClient } from '../../../agent/sds/client.js';
@@ -11,7 +15,11 @@ import { bundleOf, createTestSecrets, uri } from '../../fixtures/secrets.js';
 const a = uri('a');
 const b = uri('b');
 const never = new AbortController().signal;
-const errorOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 const soon = { deadlineMs: 5_000, signal: never };
 
 void t.test('fetches certificate, key and roots, in the order asked for', async (t) => {
@@ -25,7 +33,13 @@ void t.test('fetches certificate, key and roots, in the order asked for', async 
   t.equal(chainPem.toString(), svid.chainPem().toString());
   t.equal(privateKeyPem.toString(), svid.privateKeyPem().toString());
   const pem = bundleOf([scene.secrets.root])?.pem;
-  t.match([roots, all], [{ kind: 'roots', name: 'ROOTCA', rootsPem: pem }, { kind: 'roots', name: 'ALL', rootsPem: pem }]);
+  t.match(
+    [roots, all],
+    [
+      { kind: 'roots', name: 'ROOTCA', rootsPem: pem },
+      { kind: 'roots', name: 'ALL', rootsPem: pem },
+    ],
+  );
   await scene.client.settled();
   t.equal(scene.service.streams(10).total, 0, 'and leaves');
 });
@@ -34,7 +48,11 @@ void t.test('says what is wrong: no socket, no such name, not for you, not in ti
   const scene = await openSdsScene(t);
   const { path } = await scene.peer({ kind: 'patterns', patterns: [a, uri('late'), uri('absent')] });
   const client = createSdsClient({ path, clock: systemClock });
-  t.match(await errorOf(createSdsClient({ path: `${path}.missing`, clock: systemClock }).fetchOnce([a], soon)), { kind: 'unavailable', fields: { path: `${path}.missing` } });
+  t.match(await errorOf(createSdsClient({ path: `${path}.missing`, clock: systemClock }).fetchOnce([a], soon)), {
+    kind: 'unavailable',
+    message: 'cannot reach the sds socket',
+    fields: { path: `${path}.missing` },
+  });
   t.match(await errorOf(client.fetchOnce([a, uri('absent')], soon)), { kind: 'notFound', fields: { name: uri('absent') } });
   t.match(await errorOf(client.fetchOnce([b], soon)), { kind: 'denied', cause: { message: /may not have this name/ } });
   scene.secrets.wait(uri('late'));
@@ -50,6 +68,22 @@ void t.test('says what is wrong: no socket, no such name, not for you, not in ti
   t.match(await errorOf(drained), { kind: 'unavailable' });
 });
 
+void t.test('who is disconnected learns where the reason stands', async (t) => {
+  // Not in t.testdir(), whose path is longer than that of a socket may be.
+  const directory = await mkdtemp(join(tmpdir(), 'signet-sds-'));
+  const path = join(directory, 's.sock');
+  const server = createServer((socket) => socket.destroy()).listen(path);
+  t.teardown(async () => {
+    server.close();
+    await rm(directory, { recursive: true });
+  });
+  await once(server, 'listening');
+  t.match(await errorOf(createSdsClient({ path, clock: systemClock }).fetchOnce([a], soon)), {
+    kind: 'unavailable',
+    message: /no rule under peers matches/,
+  });
+});
+
 void t.test('follows changes, tells each version once, and comes back after a restart of the server', async (t) => {
   const secrets = createTestSecrets();
   const svid = secrets.issue(a);
@@ -62,7 +96,10 @@ void t.test('follows changes, tells each version once, and comes back after a re
   const client = createSdsClient({ path, clock: systemClock, random: () => 1 });
   const watching = client.watch([a, b], (update) => updates.push(update), { signal: stop.signal, onRetry });
   await until(() => updates.length === 2, 'the first answer');
-  t.match(updates, [{ name: a, secret: { kind: 'certificate' } }, { name: b, secret: undefined }]);
+  t.match(updates, [
+    { name: a, secret: { kind: 'certificate' } },
+    { name: b, secret: undefined },
+  ]);
   await first.stop();
   await until(() => retries.length > 0, 'a lost connection');
 

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import { Client, Server, credentials } from '@grpc/grpc-js';
 import t from 'tap';
+import type { CallLimits } from '../../../agent/sds/call-bounds.js';
+import { createCallBounds } from '../../../agent/sds/call-bounds.js';
 import type { Http2Limits } from '../../../agent/sds/http2-guard.js';
-import { createGuardedInjector, defaultHttp2Limits, keepaliveOptions } from '../../../agent/sds/http2-guard.js';
+import { createGuardedInjector, keepaliveOptions } from '../../../agent/sds/http2-guard.js';
 import { createFakeClock, until } from '../../fixtures/clock.js';
 import type { RawClient } from '../../fixtures/http2-raw.js';
 import { connectRaw, errorCode, frame, frameFlag, frameType, grpcHeaders, headerBlock, ping, rstStream } from '../../fixtures/http2-raw.js';
+import { defaultLimits } from '../../fixtures/limits.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
 type Test = Pick<typeof t, 'teardown' | 'ok'>;
@@ -26,7 +29,7 @@ const echo = {
 } as const;
 
 /** A guarded echo server, and a well-behaved client that shows whether others are still served. */
-async function start(t: Test, limits: Partial<Http2Limits> = {}) {
+async function start(t: Test, limits: Partial<Http2Limits> = {}, callLimits?: CallLimits) {
   const [clock, metrics] = [createFakeClock(), createTestMetrics()];
   // A test directory of tap is too deep for the path of a socket.
   const directory = mkdtempSync(join(tmpdir(), 'signet-'));
@@ -43,7 +46,12 @@ async function start(t: Test, limits: Partial<Http2Limits> = {}) {
       },
     },
   );
-  const injector = createGuardedInjector(server, { limits: { ...defaultHttp2Limits, ...limits }, clock, metrics: metrics.metrics });
+  const injector = createGuardedInjector(server, {
+    limits: { ...defaultLimits, ...limits },
+    ...(callLimits === undefined ? {} : { calls: createCallBounds(callLimits, (key) => key) }),
+    clock,
+    metrics: metrics.metrics,
+  });
   const listener = createServer({ pauseOnConnect: true }, (socket) => {
     Object.defineProperty(socket, 'remoteAddress', { value: 'peer' });
     socket.on('error', () => {});
@@ -216,6 +224,31 @@ t.test('a header list over the limit is reset, and costs no call', async (t) => 
   t.ok(await server.served('after'));
 });
 
+t.test('a compressed request is refused before anything is unpacked, an uncompressed one under that name too', async (t) => {
+  const server = await start(t);
+  const client = await server.connect();
+  await client.send(
+    headers(1, grpcHeaders(echo.path, [['grpc-encoding', 'gzip']])),
+    headers(3, grpcHeaders(echo.path, [['grpc-encoding', 'identity']])),
+  );
+  await until(() => client.frames.some((next) => next.type === frameType.headers && next.stream === 1), 'an answer');
+  t.equal(server.calls(), 1, 'only the one that says identity is a call');
+  t.ok(await server.served('after'));
+});
+
+t.test('calls are counted from their headers on: what goes over a bound is reset and counted, others are served', async (t) => {
+  const server = await start(t, {}, { streams: 100, streamsPerOwner: 3, unfinishedBytes: 1000 });
+  const client = await server.connect();
+  await client.send(headers(1), headers(3), headers(5));
+  await until(() => client.frames.filter((next) => next.type === frameType.rstStream).length === 1, 'a reset');
+  t.equal(await server.limit('streams-per-owner'), 1);
+  const incomplete = Buffer.from([0, 0, 1, 0, 0, ...Buffer.alloc(1500)]);
+  await client.send(frame(frameType.data, 0, 1, incomplete));
+  await until(() => client.frames.filter((next) => next.type === frameType.rstStream).length === 2, 'another reset');
+  t.equal(await server.limit('unfinished-messages'), 1);
+  t.ok(await server.served('after'));
+});
+
 t.test('a connection without a preface is closed after the time it has, one with a preface is not', async (t) => {
   const server = await start(t);
   const [silent, idle] = [await server.connect({ open: false }), await server.connect()];
@@ -252,7 +285,7 @@ t.test('another layout of grpc-js is found at start', async (t) => {
   t.throws(
     () =>
       createGuardedInjector(strange as Server, {
-        limits: defaultHttp2Limits,
+        limits: defaultLimits,
         clock: createFakeClock(),
         metrics: createTestMetrics().metrics,
       }),

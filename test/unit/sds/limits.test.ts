@@ -1,13 +1,14 @@
 import t from 'tap';
 import { SignetError } from '../../../agent/runtime/errors.js';
-import { createAdmission, defaultSdsLimits } from '../../../agent/sds/limits.js';
+import { createAdmission } from '../../../agent/sds/limits.js';
 import { createFakeClock } from '../../fixtures/clock.js';
+import { defaultLimits } from '../../fixtures/limits.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
-function admission(limits: Partial<typeof defaultSdsLimits>) {
+function admission(limits: Partial<typeof defaultLimits>) {
   const clock = createFakeClock();
   const metrics = createTestMetrics();
-  const all = createAdmission({ ...defaultSdsLimits, ...limits }, clock, metrics.metrics);
+  const all = createAdmission({ ...defaultLimits, ...limits }, clock, metrics.metrics);
   const reached = (limit: string) => metrics.read('signet_limit_reached_total', { limit });
   return { all, clock, reached };
 }
@@ -70,7 +71,10 @@ void t.test('an owner that went is forgotten, unless it would get a new burst by
   const others = Array.from({ length: 1_200 }, (_, index) => all.account(`other-${index}`));
   t.equal(all.account('spent'), spent, 'it has a stream');
   all.close(spent);
-  t.ok(others.some((account) => all.account(account.owner) !== account), 'idle ones were forgotten');
+  t.ok(
+    others.some((account) => all.account(account.owner) !== account),
+    'idle ones were forgotten',
+  );
   t.equal(all.account('spent'), spent, 'its burst is not full');
   await clock.advance(1_000);
   for (let index = 0; index < 1_200; index += 1) all.account(`more-${index}`);

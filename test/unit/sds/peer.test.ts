@@ -10,9 +10,10 @@ import { WatchedValue } from '../../../agent/runtime/watched.js';
 import type { Place } from '../../../agent/sds/cgroup.js';
 import type { Grant } from '../../../agent/sds/grant.js';
 import type { ConnectionLimits, PeerPolicyOptions } from '../../../agent/sds/peer.js';
-import { createPeerPolicy, defaultConnectionLimits } from '../../../agent/sds/peer.js';
-import { podA, podB } from '../../fixtures/cgroups.js';
+import { createPeerPolicy } from '../../../agent/sds/peer.js';
+import { podA, podB } from '../../fixtures/cgroup-words.js';
 import { createFakeClock, settle } from '../../fixtures/clock.js';
+import { defaultLimits } from '../../fixtures/limits.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
@@ -54,7 +55,7 @@ function scene(
     metrics: metrics.metrics,
     ...options,
     rules,
-    limits: { ...defaultConnectionLimits, ...options.limits },
+    limits: { ...defaultLimits, ...options.limits },
   });
   const ended = policy.run(stop.signal);
   t.teardown(async () => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Pidfd } from '../../../agent/runtime/native.js';
 import { createAttestor, readStandpoint } from '../../../agent/sds/process.js';
-import { idA, podA, podB } from '../../fixtures/cgroups.js';
+import { idA, podA, podB } from '../../fixtures/cgroup-words.js';
 import { createFakeProc } from '../../fixtures/proc.js';
 
 type Test = Pick<typeof t, 'teardown'>;

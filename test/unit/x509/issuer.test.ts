@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +46,24 @@ async function load(content: Content, now = testTime): Promise<Issuer> {
 const root = createRoot();
 const middle = createIntermediate(root);
 const issuing = createIntermediate(middle, { notAfter: testTime + 2 * hourMs });
+
+t.test('what is no regular file, or too large, is refused at once; a pipe without a writer is not waited for', async (t) => {
+  const paths = { pipe: join(directory, 'pipe'), large: join(directory, 'large'), directory, device: '/dev/zero' };
+  execFileSync('mkfifo', [paths.pipe]);
+  writeFileSync(paths.large, Buffer.alloc(1024 * 1024 + 1));
+  const [certificate, privateKey] = [join(directory, 'good.crt'), join(directory, 'good.key')];
+  writeFileSync(certificate, root.pem);
+  writeFileSync(privateKey, keyPem(root), { mode: 0o600 });
+  for (const [name, path] of Object.entries(paths)) {
+    for (const files of [
+      { certificate, privateKey: path },
+      { certificate: path, privateKey },
+    ]) {
+      const error: unknown = await loadIssuer(files, testTime).catch((cause: unknown) => cause);
+      t.match(error, { reason: 'issuer-unreadable' }, name);
+    }
+  }
+});
 
 t.test('keys of every kind and form', async (t) => {
   for (const type of ['ec-p256', 'ec-p384', 'ec-p521', 'rsa-2048'] as const) {
@@ -150,6 +169,12 @@ t.test('a faulty issuer is refused, and the check is named', async (t) => {
   } as Record<string, readonly [string, Content]>)) {
     await t.rejects(load(content), { name: 'SignetError', kind: 'invalid', reason }, name);
   }
+});
+
+t.test('a key of another type is a mismatch, and the next key is read', async (t) => {
+  const other = createRoot({ key: createTestKey('rsa-2048') });
+  await t.rejects(load({ certificate: root.pem, privateKey: keyPem(other) }), { name: 'SignetError', reason: 'issuer-key-mismatch' });
+  t.same((await load({ certificate: other.pem, privateKey: keyPem(other) })).certificate.fingerprint, other.certificate.fingerprint);
 });
 
 t.test('a file that is missing or closed is told by its path', async (t) => {
