@@ -166,7 +166,9 @@ interface Shared {
 async function createCertificates(index: IdentityIndex, { config, clock, log, metrics }: Shared): Promise<Certificates> {
   const issuer = await createIssuer({ config, clock, log, metrics });
   const rootSources = config.trustBundle.sources.map((source) =>
-    source.kind === 'file' ? createFileRootSource({ path: source.path, clock, log, metrics }) : createWatchedRootSource('issuer', issuer.roots),
+    source.kind === 'file'
+      ? createFileRootSource({ path: source.path, clock, log, metrics })
+      : createWatchedRootSource('issuer', issuer.roots),
   );
   const roots = createTrustBundle({ sources: rootSources, clock, log, metrics });
   // What the CA signs must be of use to those who verify: it may chain to the roots of the trust bundle and to no other.
@@ -232,12 +234,21 @@ async function openSockets(native: Native, onSds: OnConnection, { config, clock,
     return other.trustDomain === config.trustDomain && other.node === config.node;
   };
   const takeover = config.sds.socket.takeover ? { takeover: { native, isSameAgent } } : {};
-  const open = async (name: 'sds' | 'admin', path: string, mode: number, group: string | undefined, onConnection: OnConnection): Promise<Listener> => {
+  const open = async (
+    name: 'sds' | 'admin',
+    path: string,
+    mode: number,
+    group: string | undefined,
+    onConnection: OnConnection,
+  ): Promise<Listener> => {
     const shared = { pauseOnConnect: name === 'sds', log };
     // One socket without a name is the SDS socket.
     const given = passed.fds.find((each) => each.name === name || (name === 'sds' && passed.fds.length === 1));
     if (given !== undefined) return await listenFd(given.fd, shared, onConnection);
-    return await listenUnix({ path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock }, onConnection);
+    return await listenUnix(
+      { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock },
+      onConnection,
+    );
   };
   let onAdmin: OnConnection = (socket) => socket.destroy();
   const { socket } = config.sds;

@@ -21,19 +21,34 @@ export function createMetrics(registry: Registry) {
     ready: gauge('signet_ready', '1 when the agent is ready, else 0.'),
     // Identities and certificates
     identities: gauge('signet_identities', 'Identities of this node by state of their certificate.', ['state']),
-    identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', ['reason']),
+    identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', [
+      'reason',
+    ]),
     issues: counter('signet_svid_requests_total', 'Certificate requests to the CA by result (ok or the kind of error).', ['result']),
     issueSeconds: histogram('signet_svid_request_seconds', 'Time of one certificate request to the CA, in seconds.', seconds),
-    firstCertificateSeconds: histogram('signet_first_certificate_seconds', 'Time from the first pod of an identity to its first certificate, in seconds.', seconds),
+    firstCertificateSeconds: histogram(
+      'signet_first_certificate_seconds',
+      'Time from the first pod of an identity to its first certificate, in seconds.',
+      seconds,
+    ),
     requestsInFlight: gauge('signet_svid_requests_in_flight', 'Certificate requests to the CA under way.'),
     requestsQueued: gauge('signet_svid_requests_queued', 'Certificate requests that wait for their turn.'),
     answersRefused: counter('signet_ca_answers_refused_total', 'Answers of a CA that failed a check, by reason.', ['reason']),
     renewalsOverdue: gauge('signet_renewals_overdue', 'Identities whose renewal is late by more than a tenth of the lifetime.'),
-    earliestExpiry: gauge('signet_svid_earliest_expiry_timestamp_seconds', 'Earliest notAfter of all certificates served, in seconds since the epoch; 0 when there is none.'),
-    outageBudget: gauge('signet_outage_budget_seconds', 'How long a CA outage that began now can last before the first identity lapses, in seconds.'),
+    earliestExpiry: gauge(
+      'signet_svid_earliest_expiry_timestamp_seconds',
+      'Earliest notAfter of all certificates served, in seconds since the epoch; 0 when there is none.',
+    ),
+    outageBudget: gauge(
+      'signet_outage_budget_seconds',
+      'How long a CA outage that began now can last before the first identity lapses, in seconds.',
+    ),
     requestedLifetime: gauge('signet_requested_lifetime_seconds', 'Lifetime asked for, in seconds.'),
     issuedLifetime: gauge('signet_issued_lifetime_seconds', 'Lifetime of the last certificate received, in seconds.'),
-    clockDifference: gauge('signet_ca_clock_difference_seconds', 'How far notBefore of the last certificate received was ahead of the clock of this node, in seconds; 0 when it was not.'),
+    clockDifference: gauge(
+      'signet_ca_clock_difference_seconds',
+      'How far notBefore of the last certificate received was ahead of the clock of this node, in seconds; 0 when it was not.',
+    ),
     clockSteps: counter('signet_clock_steps_total', 'Steps of the wall clock that were noticed.'),
     // Pods
     pods: gauge('signet_pods', 'Pods of this node in the view.'),
@@ -42,17 +57,26 @@ export function createMetrics(registry: Registry) {
     // Trust bundle
     roots: gauge('signet_trust_bundle_roots', 'Root certificates in the trust bundle.'),
     rootChanges: counter('signet_trust_bundle_changes_total', 'Changes of the trust bundle.'),
-    rootsEarliestExpiry: gauge('signet_trust_bundle_earliest_expiry_timestamp_seconds', 'Earliest notAfter of the roots, in seconds since the epoch; 0 when there is none.'),
+    rootsEarliestExpiry: gauge(
+      'signet_trust_bundle_earliest_expiry_timestamp_seconds',
+      'Earliest notAfter of the roots, in seconds since the epoch; 0 when there is none.',
+    ),
     // SDS
     connections: gauge('signet_sds_connections', 'Connections on the SDS socket.'),
     streams: gauge('signet_sds_streams', 'Open SDS streams.', ['protocol']),
     sdsRequests: counter('signet_sds_requests_total', 'SDS messages received.', ['protocol', 'kind']),
     sdsResponses: counter('signet_sds_responses_total', 'SDS responses sent.', ['protocol']),
     sdsRemovals: counter('signet_sds_removals_total', 'Names sent as removed.'),
-    sdsIdentityGone: counter('signet_sds_identity_gone_total', 'Identities that ended under an open SotW subscription, which cannot be told so.'),
+    sdsIdentityGone: counter(
+      'signet_sds_identity_gone_total',
+      'Identities that ended under an open SotW subscription, which cannot be told so.',
+    ),
     sdsNamesWaiting: gauge('signet_sds_names_waiting', 'Subscriptions that wait for their secret.'),
     sdsNamesUnknown: counter('signet_sds_names_unknown_total', 'Subscriptions to names that Signet does not know.'),
-    sdsResponsesHeld: counter('signet_sds_responses_held_total', 'Pushes that waited because the client had not read or acknowledged the one before.'),
+    sdsResponsesHeld: counter(
+      'signet_sds_responses_held_total',
+      'Pushes that waited because the client had not read or acknowledged the one before.',
+    ),
     // Peers and limits
     peers: counter('signet_peer_connections_total', 'Connections by what the peer policy said.', ['grant']),
     grants: counter('signet_grants_total', 'Keys of identities handed to a peer for the first time on a stream.'),

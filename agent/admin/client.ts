@@ -83,14 +83,26 @@ function parseAnswer(answer: string, path: string): unknown {
 function fromFault(parsed: unknown, path: string): SignetError {
   const { kind = 'internal', message = 'agent answered with an error', reason } = (parsed ?? {}) as Partial<AdminFault>;
   const why = reason === undefined ? {} : { reason: reason.code };
-  return new SignetError(kind, message, { ...why, fields: { path, ...(reason === undefined || reason.detail === '' ? {} : { detail: reason.detail }) } });
+  return new SignetError(kind, message, {
+    ...why,
+    fields: { path, ...(reason === undefined || reason.detail === '' ? {} : { detail: reason.detail }) },
+  });
 }
 
 function toSignetError(error: unknown, path: string): SignetError {
   if (error instanceof SignetError) return error;
   const code = (error as NodeJS.ErrnoException).code ?? '';
   const fields = { path, code };
-  if (code === 'ENOENT') return new SignetError('unavailable', 'there is no control socket at this path; is the agent running, or has it another --config?', { cause: error, fields });
-  if (code === 'EACCES') return new SignetError('denied', 'this user may not open the control socket; root, the user of the agent and the group admin.group may', { cause: error, fields });
+  if (code === 'ENOENT')
+    return new SignetError('unavailable', 'there is no control socket at this path; is the agent running, or has it another --config?', {
+      cause: error,
+      fields,
+    });
+  if (code === 'EACCES')
+    return new SignetError(
+      'denied',
+      'this user may not open the control socket; root, the user of the agent and the group admin.group may',
+      { cause: error, fields },
+    );
   return new SignetError('unavailable', 'the agent does not answer on the control socket', { cause: error, fields });
 }

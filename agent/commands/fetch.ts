@@ -44,7 +44,8 @@ export function createFetchCommand(terminal: Terminal): Command {
       const agent = createRunningAdminClient(config === undefined ? {} : { config });
       const name = await toFullName(typed, agent, signal);
       const path = findSocket('sds.socket.path', options);
-      if (!existsSync(path)) throw new SignetError('unavailable', 'there is no sds socket at this path; is the agent running?', { fields: { path } });
+      if (!existsSync(path))
+        throw new SignetError('unavailable', 'there is no sds socket at this path; is the agent running?', { fields: { path } });
       const client = createSdsClient({ path, clock: systemClock });
       const show = (secrets: readonly ReceivedSecret[]): Promise<void> => present(secrets, name, options, terminal);
       const within = { deadlineMs: options.timeout * 1000, signal };
@@ -80,7 +81,12 @@ function parseSeconds(text: string): number {
 }
 
 /** Shows each change once all names have a secret; while one is missing nothing is shown. */
-async function follow(client: SdsClient, names: readonly string[], show: (secrets: readonly ReceivedSecret[]) => Promise<void>, terminal: Terminal): Promise<void> {
+async function follow(
+  client: SdsClient,
+  names: readonly string[],
+  show: (secrets: readonly ReceivedSecret[]) => Promise<void>,
+  terminal: Terminal,
+): Promise<void> {
   const latest = new Map<string, ReceivedSecret>();
   let shown = 0;
   // One after the other: a later write must not be overtaken by an earlier one.

@@ -18,5 +18,7 @@ export function addSettingOptions(command: Command): Command {
 
 /** The names of flags as they are typed; commander hands them out in camel case. */
 export function toFlagNames(options: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(options).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value]));
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`), value]),
+  );
 }

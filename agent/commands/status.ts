@@ -38,14 +38,22 @@ export function createStatusCommand(terminal: Terminal): Command {
 /** The status for people; the state of the agent first, then what is wrong, then identities and streams. */
 export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>, now: number): string {
   const facts = [
-    ['agent', `${status.version}, pid ${status.pid}, up ${formatDuration(status.uptimeSeconds * 1000)}, ${status.ready ? 'ready' : 'NOT READY'}`],
+    [
+      'agent',
+      `${status.version}, pid ${status.pid}, up ${formatDuration(status.uptimeSeconds * 1000)}, ${status.ready ? 'ready' : 'NOT READY'}`,
+    ],
     ['node', `${status.node} in trust domain ${status.trustDomain}`],
     ['roots', status.bundle === undefined ? 'none' : `${status.bundle.roots}, first expiry in ${until(status.bundle.notAfter, now)}`],
     [
       'CA outage',
-      status.outageBudgetSeconds === undefined ? '–' : `the first identity lapses after ${formatDuration(status.outageBudgetSeconds * 1000)} without a CA`,
+      status.outageBudgetSeconds === undefined
+        ? '–'
+        : `the first identity lapses after ${formatDuration(status.outageBudgetSeconds * 1000)} without a CA`,
     ],
-    ...status.sources.map((source) => [`${source.of} (${source.name})`, source.reason === undefined ? 'ok' : formatReasonStatus(source.reason)]),
+    ...status.sources.map((source) => [
+      `${source.of} (${source.name})`,
+      source.reason === undefined ? 'ok' : formatReasonStatus(source.reason),
+    ]),
     ...status.reasons.map((reason) => [`! ${reason.gate}`, formatReasonStatus(reason)]),
   ];
   return [formatTable(facts), formatIdentities(status.identities, now), formatStreams(streams)].join('\n');

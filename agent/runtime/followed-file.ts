@@ -194,7 +194,10 @@ function watchDirectory(path: string, log: Logger, onEvent: () => void): Directo
   };
   return {
     async arm() {
-      const found = await stat(directory).then(({ dev, ino }) => `${dev}:${ino}`, () => undefined);
+      const found = await stat(directory).then(
+        ({ dev, ino }) => `${dev}:${ino}`,
+        () => undefined,
+      );
       if (found === watched && watcher !== undefined) return;
       close();
       // Its absence is told by the read of the file.

@@ -12,52 +12,161 @@ export interface ReasonText {
 export const reasons = {
   // Identities
   'issuing': { sentence: 'The first certificate is being issued.', action: 'Wait; the certificate is pushed the moment it exists.' },
-  'not-on-node': { sentence: 'No running pod on this node uses this service account.', action: 'Check the name, and that a pod with this service account is scheduled to this node.' },
-  'not-selected': { sentence: 'A pod with this service account runs here, but identities.select leaves it out.', action: 'Change identities.select so that it includes the pod.' },
-  'name-invalid': { sentence: 'The name is not one that Signet can serve.', action: 'Ask for a SPIFFE ID (spiffe://<trust domain>/ns/<namespace>/sa/<service account>), default, ROOTCA, ALL or spiffe://<trust domain>.' },
-  'trust-domain-foreign': { sentence: 'The name belongs to another trust domain.', action: 'Ask for a name in the trust domain of this agent, or correct trustDomain in its configuration.' },
+  'not-on-node': {
+    sentence: 'No running pod on this node uses this service account.',
+    action: 'Check the name, and that a pod with this service account is scheduled to this node.',
+  },
+  'not-selected': {
+    sentence: 'A pod with this service account runs here, but identities.select leaves it out.',
+    action: 'Change identities.select so that it includes the pod.',
+  },
+  'name-invalid': {
+    sentence: 'The name is not one that Signet can serve.',
+    action:
+      'Ask for a SPIFFE ID (spiffe://<trust domain>/ns/<namespace>/sa/<service account>), default, ROOTCA, ALL or spiffe://<trust domain>.',
+  },
+  'trust-domain-foreign': {
+    sentence: 'The name belongs to another trust domain.',
+    action: 'Ask for a name in the trust domain of this agent, or correct trustDomain in its configuration.',
+  },
   // Upstream CA
   'ca-unavailable': { sentence: 'The CA cannot be reached.', action: 'Check that the CA runs and that this node reaches its address.' },
   'ca-deadline': { sentence: 'The CA did not answer in time.', action: 'Check the load and health of the CA.' },
-  'ca-denied': { sentence: 'The CA refused to issue this certificate.', action: 'Check the log of the CA for the refusal and the rights of this agent there.' },
-  'ca-refused-request': { sentence: 'The CA says the request is not valid.', action: 'Check key type, lifetime and subject settings against what the CA accepts.' },
+  'ca-denied': {
+    sentence: 'The CA refused to issue this certificate.',
+    action: 'Check the log of the CA for the refusal and the rights of this agent there.',
+  },
+  'ca-refused-request': {
+    sentence: 'The CA says the request is not valid.',
+    action: 'Check key type, lifetime and subject settings against what the CA accepts.',
+  },
   // Answers of a CA
-  'answer-empty': { sentence: 'The CA answered without a certificate.', action: 'Check the log of the CA; this answer is a fault of the CA.' },
-  'answer-too-large': { sentence: 'The answer of the CA is over the limits on size or number of certificates.', action: 'Shorten the chain that the CA returns.' },
-  'pem-invalid': { sentence: 'The answer of the CA holds something that is not a certificate.', action: 'Check the chain files that the CA serves.' },
-  'key-mismatch': { sentence: 'The certificate is for another key than the one requested.', action: 'Check the CA for cached or mixed-up answers.' },
-  'san-mismatch': { sentence: 'The certificate does not name exactly the requested SPIFFE ID.', action: 'Check that the CA supports issuing for the requested identity and does not add names.' },
-  'trust-anchor-unknown': { sentence: 'The certificate does not chain to a root that this upstream may chain to.', action: 'Add the root of this CA to the trust bundle, or correct the CA.' },
-  'signature-invalid': { sentence: 'A certificate of the chain is not signed by the issuer it names.', action: 'Check for two CAs with the same name and different keys.' },
-  'issuer-not-allowed': { sentence: 'An issuer in the chain may not issue this certificate (CA flag, key usage, path length or name constraints).', action: 'Correct the CA certificates in the chain.' },
-  'certificate-expired': { sentence: 'A certificate of the chain is expired.', action: 'Renew the expired CA certificate, or correct the clock of this node or of the CA.' },
-  'certificate-not-yet-valid': { sentence: 'The certificate is not valid yet, beyond the tolerated difference of clocks.', action: 'Correct the clock of this node or of the CA.' },
-  'leaf-not-allowed': { sentence: 'The certificate is no valid leaf (CA flag, key usage or extended key usage).', action: 'Correct the profile of the CA: digitalSignature, serverAuth and clientAuth, no CA flag.' },
-  'key-weak': { sentence: 'A key in the chain is weaker than allowed.', action: 'Use RSA of at least 2048 bits or EC P-256 or P-384 for the CA.' },
+  'answer-empty': {
+    sentence: 'The CA answered without a certificate.',
+    action: 'Check the log of the CA; this answer is a fault of the CA.',
+  },
+  'answer-too-large': {
+    sentence: 'The answer of the CA is over the limits on size or number of certificates.',
+    action: 'Shorten the chain that the CA returns.',
+  },
+  'pem-invalid': {
+    sentence: 'The answer of the CA holds something that is not a certificate.',
+    action: 'Check the chain files that the CA serves.',
+  },
+  'key-mismatch': {
+    sentence: 'The certificate is for another key than the one requested.',
+    action: 'Check the CA for cached or mixed-up answers.',
+  },
+  'san-mismatch': {
+    sentence: 'The certificate does not name exactly the requested SPIFFE ID.',
+    action: 'Check that the CA supports issuing for the requested identity and does not add names.',
+  },
+  'trust-anchor-unknown': {
+    sentence: 'The certificate does not chain to a root that this upstream may chain to.',
+    action: 'Add the root of this CA to the trust bundle, or correct the CA.',
+  },
+  'signature-invalid': {
+    sentence: 'A certificate of the chain is not signed by the issuer it names.',
+    action: 'Check for two CAs with the same name and different keys.',
+  },
+  'issuer-not-allowed': {
+    sentence: 'An issuer in the chain may not issue this certificate (CA flag, key usage, path length or name constraints).',
+    action: 'Correct the CA certificates in the chain.',
+  },
+  'certificate-expired': {
+    sentence: 'A certificate of the chain is expired.',
+    action: 'Renew the expired CA certificate, or correct the clock of this node or of the CA.',
+  },
+  'certificate-not-yet-valid': {
+    sentence: 'The certificate is not valid yet, beyond the tolerated difference of clocks.',
+    action: 'Correct the clock of this node or of the CA.',
+  },
+  'leaf-not-allowed': {
+    sentence: 'The certificate is no valid leaf (CA flag, key usage or extended key usage).',
+    action: 'Correct the profile of the CA: digitalSignature, serverAuth and clientAuth, no CA flag.',
+  },
+  'key-weak': {
+    sentence: 'A key in the chain is weaker than allowed.',
+    action: 'Use RSA of at least 2048 bits or EC P-256 or P-384 for the CA.',
+  },
   // Issuer of our own
-  'issuer-unreadable': { sentence: 'The issuer files cannot be read or parsed.', action: 'Check path, permissions and format (PEM; key as PKCS#8, SEC1 or PKCS#1, not encrypted).' },
-  'issuer-not-ca': { sentence: 'The issuer certificate is not a CA certificate.', action: 'Use a certificate with the CA flag and keyCertSign.' },
-  'issuer-key-mismatch': { sentence: 'The issuer key does not belong to the issuer certificate.', action: 'Give the key that belongs to the first certificate of the chain.' },
-  'issuer-expired': { sentence: 'The issuer certificate is expired or not valid yet.', action: 'Renew the issuer certificate, or correct the clock of this node.' },
+  'issuer-unreadable': {
+    sentence: 'The issuer files cannot be read or parsed.',
+    action: 'Check path, permissions and format (PEM; key as PKCS#8, SEC1 or PKCS#1, not encrypted).',
+  },
+  'issuer-not-ca': {
+    sentence: 'The issuer certificate is not a CA certificate.',
+    action: 'Use a certificate with the CA flag and keyCertSign.',
+  },
+  'issuer-key-mismatch': {
+    sentence: 'The issuer key does not belong to the issuer certificate.',
+    action: 'Give the key that belongs to the first certificate of the chain.',
+  },
+  'issuer-expired': {
+    sentence: 'The issuer certificate is expired or not valid yet.',
+    action: 'Renew the issuer certificate, or correct the clock of this node.',
+  },
   'issuer-weak': { sentence: 'The issuer key is weaker than allowed.', action: 'Use RSA of at least 2048 bits or EC P-256 or P-384.' },
-  'issuer-chain-invalid': { sentence: 'The issuer certificate does not chain to the given root.', action: 'Give the chain from the issuer certificate up to its root.' },
-  'issuer-directory-unsafe': { sentence: 'The directory of the issuer belongs to, or is open to, other users.', action: 'Give it to the user of this process with mode 0700.' },
-  'issuer-unwritable': { sentence: 'The issuer cannot be kept in its directory.', action: 'Check that the state directory can be written and its file system allows hard links.' },
+  'issuer-chain-invalid': {
+    sentence: 'The issuer certificate does not chain to the given root.',
+    action: 'Give the chain from the issuer certificate up to its root.',
+  },
+  'issuer-directory-unsafe': {
+    sentence: 'The directory of the issuer belongs to, or is open to, other users.',
+    action: 'Give it to the user of this process with mode 0700.',
+  },
+  'issuer-unwritable': {
+    sentence: 'The issuer cannot be kept in its directory.',
+    action: 'Check that the state directory can be written and its file system allows hard links.',
+  },
   // Sources
   'pods-unread': { sentence: 'The pods have not been read yet.', action: 'Check the sources under pods.sources.' },
-  'pods-file-missing': { sentence: 'The pods file cannot be read.', action: 'Create the file or correct its path; the last good view stays in use.' },
-  'pods-file-invalid': { sentence: 'The pods file has a fault.', action: 'Correct the document and line that are named; the last good view stays in use.' },
-  'bundle-missing': { sentence: 'A source of roots has none yet or cannot be read.', action: 'Check the sources under trustBundle.sources; the last good roots stay in use.' },
-  'bundle-invalid': { sentence: 'A source of roots holds something that is not a root certificate.', action: 'Correct the file; the last good roots stay in use.' },
-  'root-expired': { sentence: 'A root certificate is expired and left out of the trust bundle.', action: 'Remove it from its source, or correct the clock of this node.' },
+  'pods-file-missing': {
+    sentence: 'The pods file cannot be read.',
+    action: 'Create the file or correct its path; the last good view stays in use.',
+  },
+  'pods-file-invalid': {
+    sentence: 'The pods file has a fault.',
+    action: 'Correct the document and line that are named; the last good view stays in use.',
+  },
+  'bundle-missing': {
+    sentence: 'A source of roots has none yet or cannot be read.',
+    action: 'Check the sources under trustBundle.sources; the last good roots stay in use.',
+  },
+  'bundle-invalid': {
+    sentence: 'A source of roots holds something that is not a root certificate.',
+    action: 'Correct the file; the last good roots stay in use.',
+  },
+  'root-expired': {
+    sentence: 'A root certificate is expired and left out of the trust bundle.',
+    action: 'Remove it from its source, or correct the clock of this node.',
+  },
   // Peers
-  'peer-unknown': { sentence: 'The calling process is neither a pod of this node nor named by a peer rule.', action: 'Add a rule under peers that matches the process.' },
-  'peer-denied': { sentence: 'The caller may not have this name.', action: 'Ask for a name that the caller may have, or change the rules under peers.' },
-  'peer-no-identity': { sentence: 'The caller has no identity of its own that default could mean.', action: 'Ask for one of the listed names instead of default.' },
-  'peer-limit': { sentence: 'The caller reached a limit on connections, streams, names or opens.', action: 'Find out why the caller needs so many, or raise the limit under sds.limits.' },
-  'peer-rules-invalid': { sentence: 'The changed peer rules or selection have a fault.', action: 'Correct the configuration file; the rules from before stay in use.' },
+  'peer-unknown': {
+    sentence: 'The calling process is neither a pod of this node nor named by a peer rule.',
+    action: 'Add a rule under peers that matches the process.',
+  },
+  'peer-denied': {
+    sentence: 'The caller may not have this name.',
+    action: 'Ask for a name that the caller may have, or change the rules under peers.',
+  },
+  'peer-no-identity': {
+    sentence: 'The caller has no identity of its own that default could mean.',
+    action: 'Ask for one of the listed names instead of default.',
+  },
+  'peer-limit': {
+    sentence: 'The caller reached a limit on connections, streams, names or opens.',
+    action: 'Find out why the caller needs so many, or raise the limit under sds.limits.',
+  },
+  'peer-rules-invalid': {
+    sentence: 'The changed peer rules or selection have a fault.',
+    action: 'Correct the configuration file; the rules from before stay in use.',
+  },
   // Process
-  'http-port-taken': { sentence: 'The HTTP address cannot be bound.', action: 'Free the port or change http.address; SDS is served meanwhile.' },
+  'http-port-taken': {
+    sentence: 'The HTTP address cannot be bound.',
+    action: 'Free the port or change http.address; SDS is served meanwhile.',
+  },
   'clock-stepped': { sentence: 'The wall clock stepped.', action: 'Check time synchronisation; all due times were looked at anew.' },
   'draining': { sentence: 'The process is stopping.', action: 'Wait for the next instance.' },
 } as const satisfies Readonly<Record<string, ReasonText>>;

@@ -10,7 +10,13 @@ import { DeltaDiscoveryRequest, DeltaDiscoveryResponse, SPIFFECertValidatorConfi
 
 export type ReceivedSecret =
   /** `privateKeyPem` belongs to the receiver, who wipes it. */
-  | { readonly kind: 'certificate'; readonly name: string; readonly version: string; readonly chainPem: Buffer; readonly privateKeyPem: Buffer }
+  | {
+      readonly kind: 'certificate';
+      readonly name: string;
+      readonly version: string;
+      readonly chainPem: Buffer;
+      readonly privateKeyPem: Buffer;
+    }
   | { readonly kind: 'roots'; readonly name: string; readonly version: string; readonly rootsPem: Buffer };
 
 /** News about one name; without a secret it does not exist, for now. */
@@ -34,7 +40,10 @@ export interface SdsClient {
    * The secrets of these names, in this order. Rejects with `unavailable` (nobody answers on the socket), `notFound` (not on
    * this node, or not issued within the time that the agent waits), `denied`, or `deadline` when not all are there in time.
    */
-  fetchOnce(names: readonly string[], options: { readonly deadlineMs: number; readonly signal: AbortSignal }): Promise<readonly ReceivedSecret[]>;
+  fetchOnce(
+    names: readonly string[],
+    options: { readonly deadlineMs: number; readonly signal: AbortSignal },
+  ): Promise<readonly ReceivedSecret[]>;
   /**
    * Calls `onUpdate` with each secret and each change, across reconnects, until the signal aborts; the same version is
    * told once. Rejects when the server will never answer (`denied`, `invalid`). `onRetry` hears of each lost connection.

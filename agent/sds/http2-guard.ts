@@ -106,7 +106,11 @@ function guardStreams(http2Server: Http2Server, { limits, calls, metrics }: Guar
 // gRPC "Compression": 2 KB become a message of 2 MiB, thousands at a time, and no SDS client compresses unless it is told to.
 function refuseEncoding(stream: ServerHttp2Stream): void {
   stream.on('error', ignore);
-  const fields = { 'content-type': 'application/grpc', 'grpc-accept-encoding': 'identity', 'grpc-message': 'messages must not be compressed' };
+  const fields = {
+    'content-type': 'application/grpc',
+    'grpc-accept-encoding': 'identity',
+    'grpc-message': 'messages must not be compressed',
+  };
   stream.respond({ ':status': 200, ...fields, 'grpc-status': status.UNIMPLEMENTED }, { endStream: true });
 }
 

@@ -28,13 +28,7 @@ export interface SdsLimits {
 }
 
 export type SdsLimit =
-  | 'streams'
-  | 'streams-per-owner'
-  | 'names-per-stream'
-  | 'names-per-owner'
-  | 'opens-per-owner'
-  | 'message'
-  | 'stalled-write';
+  'streams' | 'streams-per-owner' | 'names-per-stream' | 'names-per-owner' | 'opens-per-owner' | 'message' | 'stalled-write';
 
 /** Lines that peers cause by what they send: so many at once, and one a second after that, for each owner. */
 const lineBurst = 20;

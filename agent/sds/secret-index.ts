@@ -65,10 +65,16 @@ export function createSecretIndex(secrets: Secrets): SecretIndex {
   };
 
   const roots = (name: string, encode: (bundle: TrustBundle) => ReturnType<typeof rootsContent>): Entry =>
-    follow(name, secrets.bundle, (bundle) => bundle, encode, () => ({
-      status: 'waiting',
-      reason: { code: 'bundle-missing', detail: '' },
-    }));
+    follow(
+      name,
+      secrets.bundle,
+      (bundle) => bundle,
+      encode,
+      () => ({
+        status: 'waiting',
+        reason: { code: 'bundle-missing', detail: '' },
+      }),
+    );
 
   const open = (target: Exclude<Target, { readonly reason: unknown }>, name: string): Entry => {
     switch (target.kind) {

@@ -148,12 +148,7 @@ export function spiffeRootsContent(bundle: TrustBundle, trustDomain: string): Se
 }
 
 /** A whole response in memory of its own. Its version is that of its one secret, or a hash over all it says. */
-export function encodeResponse(
-  protocol: Protocol,
-  nonce: string,
-  secrets: readonly EncodedSecret[],
-  removed: readonly string[],
-): Buffer {
+export function encodeResponse(protocol: Protocol, nonce: string, secrets: readonly EncodedSecret[], removed: readonly string[]): Buffer {
   const version = responseVersion(secrets, removed);
   if (protocol === 'sotw') {
     const resources = secrets.map((secret) => secret.resource());

@@ -98,8 +98,7 @@ export type Output =
 
 /** What a protocol wants to tell about one name, and from when on. */
 export type Step =
-  | { readonly kind: 'send'; readonly at: number; readonly secret: EncodedSecret }
-  | { readonly kind: 'remove'; readonly at: number };
+  { readonly kind: 'send'; readonly at: number; readonly secret: EncodedSecret } | { readonly kind: 'remove'; readonly at: number };
 
 export function subscribe(state: StreamState, name: string, now: number): void {
   const subscription: Subscription = {

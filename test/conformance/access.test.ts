@@ -141,10 +141,16 @@ void t.test('the first hand-out of a key to a delegate is an audit line, once a 
   await stream.next();
   const handedOut = log.lines.filter((line) => line.message === 'identity handed out');
   t.equal(handedOut.length, 1);
-  t.match(handedOut[0], { level: 'info', fields: { audit: true, name: a, identity: a, serial: /^[0-9a-f]+$/, notAfter: /^2026-/, owner: 'delegate' } });
+  t.match(handedOut[0], {
+    level: 'info',
+    fields: { audit: true, name: a, identity: a, serial: /^[0-9a-f]+$/, notAfter: /^2026-/, owner: 'delegate' },
+  });
   const own = scene.connect((await scene.peer(ownA)).path);
   await sotw(own, ['default']).next();
-  t.match(log.lines.find((line) => line.fields['name'] === 'default'), { level: 'debug', fields: { identity: a } });
+  t.match(
+    log.lines.find((line) => line.fields['name'] === 'default'),
+    { level: 'debug', fields: { identity: a } },
+  );
   t.equal(await metrics.read('signet_grants_total'), 2);
   t.notMatch(JSON.stringify(log.lines), /PRIVATE/);
 });
@@ -199,8 +205,13 @@ void t.test('a fetch that waits is not answered any more when its peer has lost 
 void t.test('S24: 64 KiB of node metadata and unknown extensions are skipped; an empty node is served', async (t) => {
   const { client, service } = await openSdsScene(t);
   // Node: metadata (3) and extensions (9) as Envoy sends them, behind id (1).
-  const bulk = (tag: number, size: number): Buffer => Buffer.concat([Buffer.from([tag, 0x80 | (size & 127), 0x80 | ((size >> 7) & 127), size >> 14]), Buffer.alloc(size, 1)]);
-  const body = Buffer.concat([Buffer.from([0x0a, 2, 0x6e, 0x31]), bulk(0x1a, 64 * 1024), ...Array.from({ length: 4 }, () => bulk(0x4a, 16 * 1024))]);
+  const bulk = (tag: number, size: number): Buffer =>
+    Buffer.concat([Buffer.from([tag, 0x80 | (size & 127), 0x80 | ((size >> 7) & 127), size >> 14]), Buffer.alloc(size, 1)]);
+  const body = Buffer.concat([
+    Buffer.from([0x0a, 2, 0x6e, 0x31]),
+    bulk(0x1a, 64 * 1024),
+    ...Array.from({ length: 4 }, () => bulk(0x4a, 16 * 1024)),
+  ]);
   const length = body.length;
   const head = Buffer.from([0x0a, 0x80 | (length & 127), 0x80 | ((length >> 7) & 127), length >> 14]);
   const name = Buffer.concat([Buffer.from([0x1a, a.length]), Buffer.from(a)]);

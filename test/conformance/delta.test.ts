@@ -189,7 +189,10 @@ void t.test('D14: refused bytes do not come again, also when asked for within 10
   const first = await stream.next();
   stream.send({ typeUrl, responseNonce: first.nonce, errorDetail: error });
   t.ok(await quiet(client, stream));
-  t.match(log.lines.filter((line) => line.level === 'warn'), [{ fields: { names: [a], refusal: error.message } }]);
+  t.match(
+    log.lines.filter((line) => line.level === 'warn'),
+    [{ fields: { names: [a], refusal: error.message } }],
+  );
   secrets.wait(a);
   secrets.give(svid);
   t.ok(await quiet(client, stream));

@@ -35,7 +35,10 @@ void t.test('C01: leaf first, then intermediates, no root, LF, and the PKCS#8 ke
   const pem = text(secret.tlsCertificate?.certificateChain);
   t.notMatch(pem, /\r/);
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g) ?? [];
-  t.same(blocks.map((block) => new X509Certificate(block).fingerprint256), chain.map((each) => new X509Certificate(each.der).fingerprint256));
+  t.same(
+    blocks.map((block) => new X509Certificate(block).fingerprint256),
+    chain.map((each) => new X509Certificate(each.der).fingerprint256),
+  );
   const key = text(secret.tlsCertificate?.privateKey);
   t.match(key, /^-----BEGIN PRIVATE KEY-----\n/);
   t.ok(new X509Certificate(blocks[0] ?? '').checkPrivateKey(createPrivateKey(key)));
@@ -100,15 +103,25 @@ void t.test('C08: a change of the roots is pushed to all names that mean them; w
   const left = createRoot();
   secrets.setRoots([left]);
   const last = await pushed();
-  for (const name of ['ROOTCA', `spiffe://${trustDomain}`]) t.equal(text(last.get(name)?.validationContext?.trustedCa), left.pem.toString());
+  for (const name of ['ROOTCA', `spiffe://${trustDomain}`])
+    t.equal(text(last.get(name)?.validationContext?.trustedCa), left.pem.toString());
   const validator = last.get('ALL')?.validationContext?.customValidatorConfig?.typedConfig?.value ?? new Uint8Array();
-  t.same(SPIFFECertValidatorConfig.decode(validator).trustDomains.map((domain) => text(domain.trustBundle)), [left.pem.toString()]);
+  t.same(
+    SPIFFECertValidatorConfig.decode(validator).trustDomains.map((domain) => text(domain.trustBundle)),
+    [left.pem.toString()],
+  );
 });
 
 void t.test('C04: a name has one type of secret, by each protocol and for each peer', async (t) => {
   const scene = await openSdsScene(t);
   const own = scene.connect((await scene.peer({ kind: 'own', id: parseSpiffeId(a) })).path);
-  const types = { default: 'tlsCertificate', [a]: 'tlsCertificate', ROOTCA: 'validationContext', ALL: 'validationContext', [`spiffe://${trustDomain}`]: 'validationContext' };
+  const types = {
+    default: 'tlsCertificate',
+    [a]: 'tlsCertificate',
+    ROOTCA: 'validationContext',
+    ALL: 'validationContext',
+    [`spiffe://${trustDomain}`]: 'validationContext',
+  };
   const shown = (secrets: readonly SecretMessage[]) => Object.fromEntries(secrets.map(({ name, type }) => [name, type]));
   for (const [client, names] of [
     [own, Object.keys(types)],
@@ -166,28 +179,40 @@ void t.test('O07: a name longer than any of ours ends its stream, and no other',
   t.equal((await fetchOne(client, a)).name, a);
 });
 
-void t.test('C09: an Envoy that accepts P-256 only is offered a P-384 certificate with one warning; its refusal ends in no loop', async (t) => {
-  const { client, clock, log, metrics, secrets } = await openSdsScene(t);
-  secrets.issue(a, 'ec-p384');
-  const version = (minorNumber: number) => ({ ...node, userAgentBuildVersion: { version: { majorNumber: 1, minorNumber } } });
-  for (const [minor, warnings] of [[40, 0], [33, 0], [32, 1]] as const) {
-    log.lines.length = 0;
-    const stream = client.sotw();
-    stream.send({ node: version(minor), typeUrl, resourceNames: [a] });
-    await stream.next();
+void t.test(
+  'C09: an Envoy that accepts P-256 only is offered a P-384 certificate with one warning; its refusal ends in no loop',
+  async (t) => {
+    const { client, clock, log, metrics, secrets } = await openSdsScene(t);
     secrets.issue(a, 'ec-p384');
-    await clock.advance(5_000);
-    await stream.next();
-    t.equal(log.lines.filter((line) => line.message.includes('p-256')).length, warnings, `1.${minor}`);
-    stream.call.cancel();
-  }
+    const version = (minorNumber: number) => ({ ...node, userAgentBuildVersion: { version: { majorNumber: 1, minorNumber } } });
+    for (const [minor, warnings] of [
+      [40, 0],
+      [33, 0],
+      [32, 1],
+    ] as const) {
+      log.lines.length = 0;
+      const stream = client.sotw();
+      stream.send({ node: version(minor), typeUrl, resourceNames: [a] });
+      await stream.next();
+      secrets.issue(a, 'ec-p384');
+      await clock.advance(5_000);
+      await stream.next();
+      t.equal(log.lines.filter((line) => line.message.includes('p-256')).length, warnings, `1.${minor}`);
+      stream.call.cancel();
+    }
 
-  const old = client.sotw();
-  old.send({ node: version(32), typeUrl, resourceNames: [a] });
-  const { nonce } = await old.next();
-  old.send({ responseNonce: nonce, typeUrl, resourceNames: [a], errorDetail: { code: 13, message: 'only P-256 ECDSA certificates are supported' } });
-  await clock.advance(600_000);
-  await client.settled();
-  t.equal(old.untaken, 0, 'refused bytes are not sent again');
-  t.equal(await metrics.read('signet_sds_requests_total', { protocol: 'sotw', kind: 'nack' }), 1);
-});
+    const old = client.sotw();
+    old.send({ node: version(32), typeUrl, resourceNames: [a] });
+    const { nonce } = await old.next();
+    old.send({
+      responseNonce: nonce,
+      typeUrl,
+      resourceNames: [a],
+      errorDetail: { code: 13, message: 'only P-256 ECDSA certificates are supported' },
+    });
+    await clock.advance(600_000);
+    await client.settled();
+    t.equal(old.untaken, 0, 'refused bytes are not sent again');
+    t.equal(await metrics.read('signet_sds_requests_total', { protocol: 'sotw', kind: 'nack' }), 1);
+  },
+);

@@ -319,14 +319,20 @@ void t.test('default and ROOTCA on one stream, without node', async (t) => {
   stream.send({ resourceNames: ['default', 'ROOTCA'] });
   const response = await stream.next();
   t.same(namesOf(response).sort(), ['ROOTCA', 'default']);
-  t.same(secretsOf(response).map((secret) => secret.type).sort(), ['tlsCertificate', 'validationContext']);
+  t.same(
+    secretsOf(response)
+      .map((secret) => secret.type)
+      .sort(),
+    ['tlsCertificate', 'validationContext'],
+  );
 });
 
 void t.test('a response is cut at 1 MiB, and the rest follows', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const names = Array.from({ length: 900 }, (_, index) => uri(`n${index}`));
   const svid = secrets.issue(a);
-  for (const name of names) secrets.give(Object.assign(Object.create(svid), { id: { ...svid.id, uri: name }, privateKeyPem: () => Buffer.alloc(1_000, 120) }));
+  for (const name of names)
+    secrets.give(Object.assign(Object.create(svid), { id: { ...svid.id, uri: name }, privateKeyPem: () => Buffer.alloc(1_000, 120) }));
   const stream = subscribe(client, names);
   const answered = new Set<string>();
   let responses = 0;

@@ -28,7 +28,14 @@ function delta(client: SdsClient, resourceNamesSubscribe: string[]) {
 async function rawCall(path: string, headers: readonly (readonly [string, string])[]): Promise<readonly Frame[]> {
   const client = await connectRaw(path);
   const method = '/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets';
-  const fields = [[':method', 'POST'], [':scheme', 'http'], [':path', method], ...headers, ['te', 'trailers'], ['content-type', 'application/grpc']] as const;
+  const fields = [
+    [':method', 'POST'],
+    [':scheme', 'http'],
+    [':path', method],
+    ...headers,
+    ['te', 'trailers'],
+    ['content-type', 'application/grpc'],
+  ] as const;
   const message = Buffer.concat([Buffer.from([0, 0, 0, 0, a.length + 2, 0x1a, a.length]), Buffer.from(a)]); // resource_names (3)
   await client.send(frame(frameType.headers, frameFlag.endHeaders, 1, headerBlock(fields)), frame(frameType.data, 0, 1, message));
   await until(() => client.frames.some(({ type }) => type === frameType.data || type === frameType.rstStream), 'an answer');
@@ -54,7 +61,10 @@ void t.test('S22: half-close ends a stream with OK, a reset is no error, and bot
   t.equal(secrets.subscribers(), 0);
   t.equal(await metrics.read('signet_sds_streams', { protocol: 'sotw' }), 0);
   t.equal(await metrics.read('signet_sds_names_waiting'), 0);
-  t.same(log.lines.filter((line) => line.level !== 'info' && line.level !== 'debug'), []);
+  t.same(
+    log.lines.filter((line) => line.level !== 'info' && line.level !== 'debug'),
+    [],
+  );
 });
 
 void t.test('L01: 2,000 streams on one connection, some of them duplicates: all answered, all pushed to', async (t) => {
@@ -255,10 +265,18 @@ void t.test('U04: every authority that HTTP/2 knows is served, what it does not 
     const [answer] = await rawCall(path, headers);
     t.equal(answer?.type, frameType.rstStream, JSON.stringify(headers));
   }
-  const served = [[':authority', 'localhost'], [':authority', 'sds_cluster'], [':authority', '%2Frun%2Fsignet%2Fsds.sock'], ['host', 'x']] as const;
+  const served = [
+    [':authority', 'localhost'],
+    [':authority', 'sds_cluster'],
+    [':authority', '%2Frun%2Fsignet%2Fsds.sock'],
+    ['host', 'x'],
+  ] as const;
   for (const header of served) {
     const frames = await rawCall(path, [header]);
-    t.ok(frames.some(({ type, payload }) => type === frameType.data && payload.includes(a)), header.join(' '));
+    t.ok(
+      frames.some(({ type, payload }) => type === frameType.data && payload.includes(a)),
+      header.join(' '),
+    );
   }
 });
 

@@ -32,7 +32,11 @@ t.test('dev does not listen below a directory that another user made first, and 
   t.equal(foreignEntry(socket), base);
   t.equal(findSocket('sds.socket.path', {}), '/run/signet/sds/sds.sock');
   for (const name of ['sds', 'new']) {
-    t.throws(() => prepareDirectory(join(base, name), 0o755), { kind: 'invalid', message: /another user made/, fields: { path: base } }, name);
+    t.throws(
+      () => prepareDirectory(join(base, name), 0o755),
+      { kind: 'invalid', message: /another user made/, fields: { path: base } },
+      name,
+    );
   }
 
   chmodSync(shared, 0o755);

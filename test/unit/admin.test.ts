@@ -236,7 +236,9 @@ t.test('only root, our uid and the group are answered', async (t) => {
 });
 
 t.test('a peer that the kernel cannot tell is refused, and nothing else happens', async (t) => {
-  const { client, log } = await start(t, { peer: new SignetError('internal', 'getsockopt SO_PEERGROUPS failed', { fields: { errno: 92 } }) });
+  const { client, log } = await start(t, {
+    peer: new SignetError('internal', 'getsockopt SO_PEERGROUPS failed', { fields: { errno: 92 } }),
+  });
   t.equal(await failureOf(client.status(never)), 'denied');
   t.match(log.lines, [{ level: 'warn', message: 'admin peer cannot be told and is refused', fields: { errno: 92 } }]);
 });

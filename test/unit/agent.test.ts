@@ -64,10 +64,10 @@ t.test('from a pod to a certificate over SDS, and both doors', async (t) => {
   await renewed;
 
   const status = await running.admin.status(never);
-  t.same([status.ready, status.identities.map(({ name, state }) => `${name} ${state}`)], [
-    true,
-    ['cart', 'checkout', 'payments'].map((account) => `${idOf(account)} issued`),
-  ]);
+  t.same(
+    [status.ready, status.identities.map(({ name, state }) => `${name} ${state}`)],
+    [true, ['cart', 'checkout', 'payments'].map((account) => `${idOf(account)} issued`)],
+  );
   const { host, port } = running.agent.http.value ?? { host: '', port: 0 };
   const get = async (path: string): Promise<string> => (await fetch(`http://${host}:${port}${path}`)).text();
   t.match(await get('/readyz'), /ready/);
@@ -93,7 +93,10 @@ t.test('a second agent is refused, unless it may take over', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'sa-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const first = await startTestAgent({ pods: podsOf('cart'), directory });
-  await t.rejects(startTestAgent({ pods: podsOf('cart'), directory }), { message: 'another process listens on the socket', kind: 'conflict' });
+  await t.rejects(startTestAgent({ pods: podsOf('cart'), directory }), {
+    message: 'another process listens on the socket',
+    kind: 'conflict',
+  });
   t.ok(await serialOf(first, idOf('cart')), 'the other is untouched');
   const takeover = { 'sds-socket-takeover': 'true' };
   const stranger = startTestAgent({ pods: podsOf('cart'), directory, flags: { ...takeover, node: 'other' } });
@@ -123,7 +126,10 @@ t.test('an expired root in the bundle file is told and keeps nobody from becomin
   const running = await startTestAgent({ pods: podsOf('cart'), settings: { 'trustBundle.sources': [{ kind: 'file', path: bundle }] } });
   t.teardown(() => running.stop());
   const status = await statusWhere(running, ({ ready }) => ready);
-  t.same(status.reasons.map(({ gate, code }) => [gate, code]), [['roots', 'root-expired']]);
+  t.same(
+    status.reasons.map(({ gate, code }) => [gate, code]),
+    [['roots', 'root-expired']],
+  );
 });
 
 t.test('a taken HTTP port stops nothing and is told', async (t) => {
@@ -135,7 +141,10 @@ t.test('a taken HTTP port stops nothing and is told', async (t) => {
   t.teardown(() => running.stop());
   t.ok(await serialOf(running, idOf('cart')));
   const status = await statusWhere(running, ({ reasons }) => reasons.length > 0);
-  t.same(status.reasons.map(({ gate, code }) => [gate, code]), [['http', 'http-port-taken']]);
+  t.same(
+    status.reasons.map(({ gate, code }) => [gate, code]),
+    [['http', 'http-port-taken']],
+  );
 });
 
 t.test('a broken pods file keeps what was and names document and line', async (t) => {
@@ -158,12 +167,16 @@ t.test('an issuer that proxies would not believe is refused, and rotation heals 
   const times = { notBefore: Date.now() - day, notAfter: Date.now() + 30 * day };
   const [rootA, rootB] = [createRoot(times), createRoot(times)];
   const issuer = createIntermediate(rootA, times);
-  const [certificate, privateKey, bundle] = ['issuer.pem', 'issuer.key', 'bundle.pem'].map((name) => join(directory, name)) as [string, string, string];
+  const [certificate, privateKey, bundle] = ['issuer.pem', 'issuer.key', 'bundle.pem'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
   writeFileSync(certificate, pemOf(issuer, rootA));
   writeFileSync(privateKey, keyPem(issuer));
   writeFileSync(bundle, pemOf(rootB));
   const settings = {
-    upstreams: [{ kind: 'built-in', issuer: { certificate, privateKey } }],
+    'upstreams': [{ kind: 'built-in', issuer: { certificate, privateKey } }],
     'trustBundle.sources': [{ kind: 'file', path: bundle }],
   };
   const running = await startTestAgent({ pods: podsOf('cart'), settings });
@@ -198,7 +211,7 @@ t.test('clients get the roots of the bundle file, all of them, and no root in a 
     // Twice in the file, once in the bundle.
     writeFileSync(bundle, pemOf(...roots, rootA));
     const settings = {
-      upstreams: [{ kind: 'built-in', issuer: { certificate, privateKey, roots: rootsFile } }],
+      'upstreams': [{ kind: 'built-in', issuer: { certificate, privateKey, roots: rootsFile } }],
       'trustBundle.sources': [{ kind: 'file', path: bundle }],
     };
     const running = await startTestAgent({ pods: podsOf('cart'), settings });
@@ -219,5 +232,8 @@ t.test('an issuer that is none stops the start and names the check', async (t) =
   writeFileSync(certificate, pemOf(leaf, root));
   writeFileSync(privateKey, keyPem(leaf));
   const settings = { upstreams: [{ kind: 'built-in', issuer: { certificate, privateKey } }] };
-  await t.rejects(startTestAgent({ pods: podsOf('cart'), settings }), { message: 'issuer certificate is no ca certificate', reason: 'issuer-not-ca' });
+  await t.rejects(startTestAgent({ pods: podsOf('cart'), settings }), {
+    message: 'issuer certificate is no ca certificate',
+    reason: 'issuer-not-ca',
+  });
 });

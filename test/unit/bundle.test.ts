@@ -68,7 +68,16 @@ t.test('the largest pods file in yaml is read within the memory of the shipped l
   for (let index = 0; text.length < largest; index += 1) text += pod(index);
   writeFileSync(join(directory, 'pods.yaml'), text);
   const launch = [...readFileSync('packaging/launch.env', 'utf8').matchAll(/^[A-Z_]+=.*$/gm)].map(([setting]) => setting);
-  const command = [...launch, process.execPath, join(directory, 'signet.cjs'), 'dev', '--pods', 'pods.yaml', '--http-address', '127.0.0.1:0'];
+  const command = [
+    ...launch,
+    process.execPath,
+    join(directory, 'signet.cjs'),
+    'dev',
+    '--pods',
+    'pods.yaml',
+    '--http-address',
+    '127.0.0.1:0',
+  ];
   const dev = spawn('env', command, { cwd: directory, env: environment(directory), stdio: ['ignore', 'pipe', 'ignore'] });
   t.teardown(() => dev.kill('SIGKILL'));
   t.match(await lineOf(dev, /serves/), '20 identities');

@@ -155,7 +155,12 @@ t.test('L03: SIGTERM with 1,000 open streams: GOAWAY, each ends with OK, exit 0 
   const child = await serve(t, place);
   const session = connectHttp2('http://localhost', { createConnection: () => connect(place.sds) });
   const goaway = once(session, 'goaway');
-  const headers = { ':method': 'POST', ':path': '/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets', 'content-type': 'application/grpc', te: 'trailers' };
+  const headers = {
+    ':method': 'POST',
+    ':path': '/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets',
+    'content-type': 'application/grpc',
+    'te': 'trailers',
+  };
   const body = envoy.service.discovery.v3.DiscoveryRequest.encode({ typeUrl: secretTypeUrl, resourceNames: [idOf('cart')] }).finish();
   const message = Buffer.concat([Buffer.from([0, 0, 0, 0, body.length]), body]);
   const streams = Array.from({ length: 1_000 }, () => {

@@ -235,7 +235,9 @@ t.test('a socket path is measured in bytes', async (t) => {
 });
 
 t.test('a grant outside of the trust domain is a warning', async (t) => {
-  const { warnings } = evaluate(`${minimal}peers: [{pod: {}, grant: ['spiffe://example.org/ns/a/sa/*', 'spiffe://exmaple.org/ns/a/sa/b']}]\n`);
+  const { warnings } = evaluate(
+    `${minimal}peers: [{pod: {}, grant: ['spiffe://example.org/ns/a/sa/*', 'spiffe://exmaple.org/ns/a/sa/b']}]\n`,
+  );
   t.strictSame(warnings, ['peers[0].grant names spiffe://exmaple.org/ns/a/sa/b, outside of the trust domain example.org: no effect']);
 });
 

@@ -21,8 +21,10 @@ t.test('links and paths in the pages lead to files', (t) => {
   t.ok(pages.includes('SECURITY.md') && pages.includes('docs/envoy.md'));
   for (const page of pages) {
     const text = readFileSync(page, 'utf8');
-    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g)) t.ok(existsSync(join(dirname(page), target)), `${page}: ${target}`);
-    for (const [, path = ''] of text.matchAll(/`((?:agent|docs|packaging|proto|systemd|test|\.ci)\/[\w./-]+)`/g)) t.ok(existsSync(path), `${page}: ${path}`);
+    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g))
+      t.ok(existsSync(join(dirname(page), target)), `${page}: ${target}`);
+    for (const [, path = ''] of text.matchAll(/`((?:agent|docs|packaging|proto|systemd|test|\.ci)\/[\w./-]+)`/g))
+      t.ok(existsSync(path), `${page}: ${path}`);
   }
   t.end();
 });

@@ -48,8 +48,12 @@ t.test('no key of an identity turns up in logs, metrics, status, streams, errors
     running.agent.http.subscribe((address) => address !== undefined && resolve(address));
   });
   const look = async (): Promise<void> => {
-    for (const path of ['metrics', 'readyz', 'readyz?verbose']) outputs.push(Buffer.from(await (await fetch(`http://${host}:${port}/${path}`)).text()));
-    outputs.push(Buffer.from(JSON.stringify(await running.admin.status(never))), Buffer.from(JSON.stringify(await running.admin.streams(never))));
+    for (const path of ['metrics', 'readyz', 'readyz?verbose'])
+      outputs.push(Buffer.from(await (await fetch(`http://${host}:${port}/${path}`)).text()));
+    outputs.push(
+      Buffer.from(JSON.stringify(await running.admin.status(never))),
+      Buffer.from(JSON.stringify(await running.admin.streams(never))),
+    );
   };
 
   // A life: issued, served to a stream, renewed under it, gone, asked for in vain, back again.
@@ -70,7 +74,9 @@ t.test('no key of an identity turns up in logs, metrics, status, streams, errors
     { signal: gone.signal },
   );
   await look();
-  await running.sds.fetchOnce([idOf('cart')], { deadlineMs: 5_000, signal: never }).catch((error: unknown) => outputs.push(Buffer.from(inspect(error))));
+  await running.sds
+    .fetchOnce([idOf('cart')], { deadlineMs: 5_000, signal: never })
+    .catch((error: unknown) => outputs.push(Buffer.from(inspect(error))));
   running.writePods(podsOf('cart', 'checkout'));
   const back = new AbortController();
   await running.sds.watch([idOf('cart')], ({ secret }) => (keep(secret), secret !== undefined && back.abort()), { signal: back.signal });
@@ -82,7 +88,11 @@ t.test('no key of an identity turns up in logs, metrics, status, streams, errors
   const shown = Buffer.concat(outputs);
   t.ok(shown.includes(idOf('cart')), 'the outputs hold what they are to hold');
   for (const key of keys) for (const form of formsOf(key)) t.notOk(shown.includes(form), 'no form of the key is in any output');
-  t.equal(formsOf(keys[0] ?? '').filter((form) => Buffer.from(keys[0] ?? '').includes(form)).length > 0, true, 'the search finds what is there');
+  t.equal(
+    formsOf(keys[0] ?? '').filter((form) => Buffer.from(keys[0] ?? '').includes(form)).length > 0,
+    true,
+    'the search finds what is there',
+  );
 });
 
 t.test('the state directory is closed to others', async (t) => {

@@ -64,7 +64,10 @@ t.test('a file of roots becomes a bundle: each root once, sorted, in canonical P
   await scene.untilPublished(1);
   const bundle = scene.owner.bundle.value;
   t.same(scene.roots(), fingerprints(a, b));
-  t.same(readCertificates(bundle?.pem ?? '', { source: 'bundle' }).map(({ fingerprint }) => fingerprint), fingerprints(a, b));
+  t.same(
+    readCertificates(bundle?.pem ?? '', { source: 'bundle' }).map(({ fingerprint }) => fingerprint),
+    fingerprints(a, b),
+  );
   t.notMatch(bundle?.pem.toString(), /\r|subject|#/);
   t.match(bundle?.version, /^[0-9a-f]{64}$/);
   t.equal(scene.owner.reason.value, undefined);

@@ -38,7 +38,12 @@ t.test('an error shows its chain, its facts, and what to change', async (t) => {
 });
 
 t.test('a configuration with faults shows each on a line of its own', async (t) => {
-  const text = formatError(new ConfigError([{ path: 'a', message: 'is unknown' }, { path: 'b', message: 'is required', line: 3 }]));
+  const text = formatError(
+    new ConfigError([
+      { path: 'a', message: 'is unknown' },
+      { path: 'b', message: 'is required', line: 3 },
+    ]),
+  );
   t.equal(text, 'signet: a is unknown\nsignet: b (line 3) is required\n');
 });
 

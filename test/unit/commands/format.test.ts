@@ -17,5 +17,11 @@ t.test('durations show their two largest units', async (t) => {
 });
 
 t.test('tables align all columns but the last', async (t) => {
-  t.equal(formatTable([['a', 'bb', 'c'], ['aaa', 'b', 'cccc']]), 'a    bb  c\naaa  b   cccc\n');
+  t.equal(
+    formatTable([
+      ['a', 'bb', 'c'],
+      ['aaa', 'b', 'cccc'],
+    ]),
+    'a    bb  c\naaa  b   cccc\n',
+  );
 });

@@ -12,7 +12,8 @@ t.test('the short form is completed with the trust domain of the agent', async (
 
 t.test('everything else is passed on, without asking the agent', async (t) => {
   const silent = { status: () => Promise.reject(new Error('asked')) };
-  for (const name of ['default', 'ROOTCA', 'spiffe://td.test/ns/a/sa/b', 'a/b/c', '']) t.equal(await toFullName(name, silent, signal), name);
+  for (const name of ['default', 'ROOTCA', 'spiffe://td.test/ns/a/sa/b', 'a/b/c', ''])
+    t.equal(await toFullName(name, silent, signal), name);
 });
 
 t.test('who may not ask the agent is told to write the name in full', async (t) => {

@@ -17,7 +17,10 @@ function createPlace(t: { teardown(handler: () => void): unknown }): { readonly 
   t.teardown(() => rmSync(directory, { recursive: true }));
   writeFileSync(join(directory, 'pods.yaml'), podsOf('cart'));
   const sockets = ['sds', 'admin'].flatMap((name) => [`--${name}-socket-path`, join(directory, name, `${name}.sock`)]);
-  return { directory, sockets: [...sockets, '--http-address', '127.0.0.1:0', '--log-level', 'error', '--state-directory', join(directory, 'state')] };
+  return {
+    directory,
+    sockets: [...sockets, '--http-address', '127.0.0.1:0', '--log-level', 'error', '--state-directory', join(directory, 'state')],
+  };
 }
 
 t.test('dev says what it serves, and ends with the signal', async (t) => {
@@ -49,7 +52,10 @@ t.test('the welcome without pods, without http, and with many identities', async
   t.match(none, /metrics +not served/);
   t.match(none, /npx signet fetch ROOTCA/);
   const many = new Map(Array.from({ length: 12 }, (_, index) => [`spiffe://td/ns/a/sa/${index}`, {} as never]));
-  t.match(formatWelcome({ addresses, http: new WatchedValue({ host: 'h', port: 1 }), identities: new WatchedValue(many) }), /… and 2 more\n/);
+  t.match(
+    formatWelcome({ addresses, http: new WatchedValue({ host: 'h', port: 1 }), identities: new WatchedValue(many) }),
+    /… and 2 more\n/,
+  );
 });
 
 t.test('check-config prints what is in effect, or fails with all faults', async (t) => {

@@ -27,7 +27,12 @@ t.test('an agent without anything', async (t) => {
 });
 
 t.test('identities, reasons and streams with what to change', async (t) => {
-  const reason = { code: 'ca-unavailable', sentence: 'The CA cannot be reached.', detail: 'ECONNREFUSED', action: 'Check the CA.' } as const;
+  const reason = {
+    code: 'ca-unavailable',
+    sentence: 'The CA cannot be reached.',
+    detail: 'ECONNREFUSED',
+    action: 'Check the CA.',
+  } as const;
   const status: Status = {
     ...base,
     reasons: [{ gate: 'pods', ...reason, detail: '' }],
@@ -35,7 +40,14 @@ t.test('identities, reasons and streams with what to change', async (t) => {
     outageBudgetSeconds: 3600,
     sources: [{ of: 'roots', name: 'issuer', reason }],
     identities: [
-      { name: 'spiffe://td.test/ns/a/sa/b', state: 'issued', pods: ['1'], serial: '0a', notAfter: '2026-11-30T13:00:00Z', nextAttempt: '2026-11-30T12:24:00Z' },
+      {
+        name: 'spiffe://td.test/ns/a/sa/b',
+        state: 'issued',
+        pods: ['1'],
+        serial: '0a',
+        notAfter: '2026-11-30T13:00:00Z',
+        nextAttempt: '2026-11-30T12:24:00Z',
+      },
       { name: 'spiffe://td.test/ns/a/sa/c', state: 'unavailable', pods: ['2'], reason },
     ],
   };

@@ -84,11 +84,14 @@ t.test('kinds that are not pods are told in the log', async (t) => {
 
 t.test('the example file holds three service accounts', async (t) => {
   const { pods, otherKinds } = parseManifests(readFileSync('docs/examples/pods.yaml'), { node: 'node-a' });
-  t.same([...pods.values()].map(({ namespace, serviceAccount, phase }) => [namespace, serviceAccount, phase]), [
-    ['shop', 'checkout', 'Running'],
-    ['shop', 'cart', 'Running'],
-    ['shop', 'cart', 'Running'],
-    ['shop', 'payments', 'Pending'],
-  ]);
+  t.same(
+    [...pods.values()].map(({ namespace, serviceAccount, phase }) => [namespace, serviceAccount, phase]),
+    [
+      ['shop', 'checkout', 'Running'],
+      ['shop', 'cart', 'Running'],
+      ['shop', 'cart', 'Running'],
+      ['shop', 'payments', 'Pending'],
+    ],
+  );
   t.same(otherKinds, []);
 });

@@ -184,7 +184,11 @@ t.test('static pods, invalid names and pods left out have no identity, and the r
   source.set([createPod('bad', { serviceAccount: 'Not_Valid' }), createPod('cart')]);
   await settle();
   const warnings = log.lines.filter(({ level }) => level === 'warn');
-  t.same(warnings.map(({ fields }) => fields['pod']), ['uid-bad', 'uid-worse'], 'one warning a pod');
+  t.same(
+    warnings.map(({ fields }) => fields['pod']),
+    ['uid-bad', 'uid-worse'],
+    'one warning a pod',
+  );
   await stop();
 });
 
@@ -296,7 +300,10 @@ t.test('any sequence of changes leaves what a naive model says', async (t) => {
           }
           see(alive);
           const expected = accounts.filter((account) => time - (lastSeen.get(account) ?? -Infinity) < 30);
-          deepStrictEqual(uris(), expected.map((account) => uri(account)));
+          deepStrictEqual(
+            uris(),
+            expected.map((account) => uri(account)),
+          );
         }
       }
       await stop();

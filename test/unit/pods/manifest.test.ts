@@ -67,7 +67,7 @@ t.test('what a manifest says is taken over', async (t) => {
       name: 'a',
       serviceAccount: 'cart',
       phase: 'Pending',
-      labels: { app: 'cart', '1': '2' },
+      labels: { 'app': 'cart', '1': '2' },
       hostNetwork: true,
       mirror: false,
     },
@@ -89,7 +89,10 @@ t.test('static pods and their mirrors are marked', async (t) => {
 
 t.test('only pods of this node, or of no node, are kept', async (t) => {
   const text = [pod('a', 'spec: {nodeName: node-a}\n'), pod('b', 'spec: {nodeName: node-b}\n'), pod('c')].join('---\n');
-  t.same(podsOf(text).map(({ name }) => name), ['a', 'c']);
+  t.same(
+    podsOf(text).map(({ name }) => name),
+    ['a', 'c'],
+  );
 });
 
 t.test('the ambient mesh: the label of the pod, or else of its namespace, and never the host network', async (t) => {
@@ -103,7 +106,12 @@ t.test('the ambient mesh: the label of the pod, or else of its namespace, and ne
     pod('d'),
     pod('e', mode('ambient')),
   ].join('---\n');
-  t.same(podsOf(text).filter(({ ambient }) => ambient).map(({ name }) => name), ['a', 'e']);
+  t.same(
+    podsOf(text)
+      .filter(({ ambient }) => ambient)
+      .map(({ name }) => name),
+    ['a', 'e'],
+  );
 });
 
 const list = (items: readonly object[], kind = 'List') => ({ apiVersion: 'v1', kind, metadata: {}, items });

@@ -113,9 +113,7 @@ t.test('a directory that comes late, or goes and comes back, is watched', async 
   await file.pollUntil(5);
   writeFileSync(path, 'three');
   await file.until(6);
-  t.same(file.got, [
-    'notFound: file does not exist', 'one', 'two', 'notFound: file does not exist', 'two', 'three',
-  ]);
+  t.same(file.got, ['notFound: file does not exist', 'one', 'two', 'notFound: file does not exist', 'two', 'three']);
 });
 
 t.test('a directory that is replaced within one tick is watched, even under the same inode number', async (t) => {
@@ -214,7 +212,11 @@ t.test('an error is told once per change, and content that returns after it is t
   unlinkSync(path);
   await file.until(5);
   t.same(file.got, [
-    '12345678', 'exhausted: file is too large', '12345678', 'invalid: not a regular file', 'notFound: file does not exist',
+    '12345678',
+    'exhausted: file is too large',
+    '12345678',
+    'invalid: not a regular file',
+    'notFound: file does not exist',
   ]);
 });
 
@@ -229,9 +231,10 @@ t.test('without the right to list the directory it polls, with one warning', { s
   await file.pollUntil(3);
   chmodSync(directory, 0o755);
   t.same(file.got, ['one', 'two', 'denied: file may not be read']);
-  t.same(file.log.lines.map((line) => [line.level, line.message]), [
-    ['warn', 'cannot watch a directory, polling its file instead'],
-  ]);
+  t.same(
+    file.log.lines.map((line) => [line.level, line.message]),
+    [['warn', 'cannot watch a directory, polling its file instead']],
+  );
 });
 
 t.test('delivered bytes belong to the receiver', async (t) => {

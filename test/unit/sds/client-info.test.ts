@@ -2,7 +2,11 @@ import t from 'tap';
 import { formatUserAgent, readClientInfo, refusesP384 } from '../../../agent/sds/client-info.js';
 
 void t.test('reads what a client says of itself, bounded', async (t) => {
-  const info = readClientInfo({ id: 'n'.repeat(999), userAgentName: 'envoy', userAgentBuildVersion: { version: { majorNumber: 1, minorNumber: 36, patch: 4 } } });
+  const info = readClientInfo({
+    id: 'n'.repeat(999),
+    userAgentName: 'envoy',
+    userAgentBuildVersion: { version: { majorNumber: 1, minorNumber: 36, patch: 4 } },
+  });
   t.match(info, { nodeId: 'n'.repeat(256), name: 'envoy', major: 1, minor: 36, patch: 4 });
   t.equal(info === undefined ? '' : formatUserAgent(info), 'envoy 1.36.4');
   t.match(readClientInfo({}), { nodeId: '', name: '', major: 0 });

@@ -15,7 +15,11 @@ function next(state: StreamState, now = 0): string {
 
 void t.test('what a request changes', async (t) => {
   const state = createStreamState();
-  t.match(request(state, 0, { subscribe: ['a', 'b', 'a'], unsubscribe: ['b', 'never'] }), { kind: 'subscribe', watch: ['a', 'b'], unwatch: [] });
+  t.match(request(state, 0, { subscribe: ['a', 'b', 'a'], unsubscribe: ['b', 'never'] }), {
+    kind: 'subscribe',
+    watch: ['a', 'b'],
+    unwatch: [],
+  });
   t.match(request(state, 0, {}), { kind: 'empty' });
   t.match(request(state, 0, { subscribe: ['a'], unsubscribe: ['b'] }), { kind: 'subscribe', watch: [], unwatch: ['b'] });
   t.match(request(state, 0, { unsubscribe: ['b'] }), { kind: 'empty', unwatch: [] });

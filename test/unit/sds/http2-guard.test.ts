@@ -227,7 +227,10 @@ t.test('a header list over the limit is reset, and costs no call', async (t) => 
 t.test('a compressed request is refused before anything is unpacked, an uncompressed one under that name too', async (t) => {
   const server = await start(t);
   const client = await server.connect();
-  await client.send(headers(1, grpcHeaders(echo.path, [['grpc-encoding', 'gzip']])), headers(3, grpcHeaders(echo.path, [['grpc-encoding', 'identity']])));
+  await client.send(
+    headers(1, grpcHeaders(echo.path, [['grpc-encoding', 'gzip']])),
+    headers(3, grpcHeaders(echo.path, [['grpc-encoding', 'identity']])),
+  );
   await until(() => client.frames.some((next) => next.type === frameType.headers && next.stream === 1), 'an answer');
   t.equal(server.calls(), 1, 'only the one that says identity is a call');
   t.ok(await server.served('after'));

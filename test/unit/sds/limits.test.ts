@@ -71,7 +71,10 @@ void t.test('an owner that went is forgotten, unless it would get a new burst by
   const others = Array.from({ length: 1_200 }, (_, index) => all.account(`other-${index}`));
   t.equal(all.account('spent'), spent, 'it has a stream');
   all.close(spent);
-  t.ok(others.some((account) => all.account(account.owner) !== account), 'idle ones were forgotten');
+  t.ok(
+    others.some((account) => all.account(account.owner) !== account),
+    'idle ones were forgotten',
+  );
   t.equal(all.account('spent'), spent, 'its burst is not full');
   await clock.advance(1_000);
   for (let index = 0; index < 1_200; index += 1) all.account(`more-${index}`);

@@ -49,10 +49,17 @@ void t.test('default of a delegate is the only identity of the node', async (t) 
 
 void t.test('no text makes a name of an identity but its own URI', async () => {
   fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.mixedCase(fc.constant(a)), fc.string().map((tail) => a + tail)), (name) => {
-      const target = resolveName(name, node, view('a'));
-      return target.kind !== 'identity' || name === target.uri || name === 'default';
-    }),
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.mixedCase(fc.constant(a)),
+        fc.string().map((tail) => a + tail),
+      ),
+      (name) => {
+        const target = resolveName(name, node, view('a'));
+        return target.kind !== 'identity' || name === target.uri || name === 'default';
+      },
+    ),
     { numRuns: 500 },
   );
 });

@@ -46,7 +46,10 @@ void t.test('follows an identity through its states; equal content is encoded on
   await settle();
   secrets.give(svid);
   await settle();
-  t.same(offers.map(({ status }) => status), ['absent', 'waiting', 'ready']);
+  t.same(
+    offers.map(({ status }) => status),
+    ['absent', 'waiting', 'ready'],
+  );
   secrets.issue(a);
   await settle();
   t.ok(secretOf(offers[2]).retired);
@@ -85,7 +88,8 @@ void t.test('a target without a secret is an offer and nothing is followed', asy
   const index = createSecretIndex(secrets);
   const reason = { code: 'name-invalid', detail: '' } as const;
   const statuses: string[] = [];
-  for (const kind of ['unknown', 'denied', 'undecided'] as const) index.watch({ kind, reason }, 'x', (offer) => statuses.push(offer.status))();
+  for (const kind of ['unknown', 'denied', 'undecided'] as const)
+    index.watch({ kind, reason }, 'x', (offer) => statuses.push(offer.status))();
   t.same(statuses, ['unknown', 'denied', 'absent']);
   t.equal(index.size, 0);
 });

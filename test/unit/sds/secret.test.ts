@@ -26,13 +26,17 @@ void t.test('the version is a hash of the content: equal for equal content, what
   t.not(new EncodedSecret(a, 1, svidContent(createSvid(root, a))).version, first.version);
   const [one, two] = [bundleOf([root]), bundleOf([root, createRoot()])];
   if (one === undefined || two === undefined) throw new Error('unreachable');
-  const versions = [rootsContent(one), rootsContent(two), spiffeRootsContent(one, 'a'), spiffeRootsContent(one, 'b')].map((content) => content?.version);
+  const versions = [rootsContent(one), rootsContent(two), spiffeRootsContent(one, 'a'), spiffeRootsContent(one, 'b')].map(
+    (content) => content?.version,
+  );
   t.equal(new Set(versions).size, 4);
   t.equal(rootsContent(one)?.version, versions[0]);
 });
 
 void t.test('the version of a response names all it says', async (t) => {
-  const secrets = ['a', 'b'].map((account, index) => new EncodedSecret(uri(account), index + 1, svidContent(createSvid(root, uri(account)))));
+  const secrets = ['a', 'b'].map(
+    (account, index) => new EncodedSecret(uri(account), index + 1, svidContent(createSvid(root, uri(account)))),
+  );
   const version = (which: readonly EncodedSecret[], removed: readonly string[]) =>
     DeltaDiscoveryResponse.decode(encodeResponse('delta', 'x', which, removed)).systemVersionInfo;
   t.equal(version(secrets.slice(0, 1), []), secrets[0]?.version);
@@ -57,7 +61,10 @@ void t.test('a retired secret is wiped as soon as no write needs it', async (t) 
   secret.use();
   secret.retire();
   t.ok(secret.retired);
-  t.ok(held.every((bytes) => bytes.includes(key)), 'a write is under way');
+  t.ok(
+    held.every((bytes) => bytes.includes(key)),
+    'a write is under way',
+  );
   secret.release();
   t.ok(held.every((bytes) => bytes.every((byte) => byte === 0)));
 });

@@ -14,7 +14,12 @@ function next(state: StreamState, now = 0): string {
 
 void t.test('what a request changes', async (t) => {
   const state = createStreamState();
-  t.match(request(state, 0, ['a', 'b', 'a'], 'of another stream', 'error'), { kind: 'subscribe', watch: ['a', 'b'], unwatch: [], refused: undefined });
+  t.match(request(state, 0, ['a', 'b', 'a'], 'of another stream', 'error'), {
+    kind: 'subscribe',
+    watch: ['a', 'b'],
+    unwatch: [],
+    refused: undefined,
+  });
   t.match(request(state, 0, ['b', 'c'], 'of another stream'), { kind: 'stale', watch: [], unwatch: [] });
   t.match(request(state, 0, ['b', 'c']), { kind: 'subscribe', watch: ['c'], unwatch: ['a'] });
   t.match(request(state, 0, ['c', 'b']), { kind: 'empty', watch: [], unwatch: [] });
@@ -24,7 +29,11 @@ void t.test('what a request changes', async (t) => {
   setOffer(state, 'b', ready('b', '2'));
   t.equal(next(state), 'send b=2');
   const { lastNonce } = state;
-  t.match(request(state, 0, [], lastNonce, 'bad'), { kind: 'nack', unwatch: ['b', 'c'], refused: { secrets: [{ name: 'b', version: '2' }], message: 'bad' } });
+  t.match(request(state, 0, [], lastNonce, 'bad'), {
+    kind: 'nack',
+    unwatch: ['b', 'c'],
+    refused: { secrets: [{ name: 'b', version: '2' }], message: 'bad' },
+  });
   t.match(request(state, 0, [], lastNonce, 'bad'), { kind: 'ack', refused: undefined }, 'one response is refused once');
   t.equal(state.subscriptions.size, 0);
 });

@@ -20,7 +20,11 @@ type Event =
   | { readonly kind: 'time'; readonly ms: number };
 
 const event: fc.Arbitrary<Event> = fc.oneof(
-  fc.record({ kind: fc.constant('names' as const), names: fc.subarray(names), nonce: fc.constantFrom('last' as const, 'none' as const, 'random' as const) }),
+  fc.record({
+    kind: fc.constant('names' as const),
+    names: fc.subarray(names),
+    nonce: fc.constantFrom('last' as const, 'none' as const, 'random' as const),
+  }),
   fc.constant({ kind: 'ack' as const }),
   fc.constant({ kind: 'nack' as const }),
   fc.record({

@@ -55,7 +55,10 @@ t.test('what is no regular file, or too large, is refused at once; a pipe withou
   writeFileSync(certificate, root.pem);
   writeFileSync(privateKey, keyPem(root), { mode: 0o600 });
   for (const [name, path] of Object.entries(paths)) {
-    for (const files of [{ certificate, privateKey: path }, { certificate: path, privateKey }]) {
+    for (const files of [
+      { certificate, privateKey: path },
+      { certificate: path, privateKey },
+    ]) {
       const error: unknown = await loadIssuer(files, testTime).catch((cause: unknown) => cause);
       t.match(error, { reason: 'issuer-unreadable' }, name);
     }
