@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const self = fileURLToPath(import.meta.url);
@@ -39,19 +39,26 @@ function load(launcher, ...args) {
   return createRequire(self)(launcher);
 }
 
+const lookMs = 20;
+const maxLooks = 1_500;
+
 function record(launcher) {
   const runtime = mkdtempSync(join(tmpdir(), 'signet-code-cache-'));
   process.on('exit', () => rmSync(runtime, { recursive: true, force: true }));
   process.env.XDG_RUNTIME_DIR = runtime;
   const { script, cacheFile } = load(launcher, 'dev', '--pods', join(root, 'docs/examples/pods.yaml'), '--http-address', '127.0.0.1:0');
   const socket = join(runtime, `signet-${process.getuid()}`, 'sds/sds.sock');
+  let looks = 0;
   const poll = setInterval(() => {
+    looks += 1;
+    // Whoever started this may be gone, and with it the deadline.
+    if (looks > maxLooks) throw new Error('signet dev did not listen in time');
     if (!existsSync(socket)) return;
     clearInterval(poll);
     mkdirSync(dirname(cacheFile), { recursive: true });
     writeFileSync(cacheFile, script.createCachedData());
     process.kill(process.pid, 'SIGTERM');
-  }, 20);
+  }, lookMs);
 }
 
 function verify(launcher) {
@@ -64,7 +71,7 @@ if (process.argv[1] === self) {
   if (step === 'record') record(launcher);
   else if (step === 'verify') verify(launcher);
   else {
-    const faults = recordCodeCaches(step ?? join(root, 'dist'));
+    const faults = recordCodeCaches(resolve(step ?? join(root, 'dist')));
     for (const fault of faults) console.error(fault);
     if (faults.length > 0) process.exitCode = 1;
   }
