@@ -1,11 +1,8 @@
 // The wiring of the node agent, top to bottom: pods -> identities -> certificates -> SDS, roots beside it, and two doors for
 // people and machines. Used by `signet agent` and `signet dev`. No logic of its own.
 
-import type { Socket } from 'node:net';
 import { Registry } from 'prom-client';
-import type { AdminPeer } from './admin.js';
 import { createAdminServer } from './admin.js';
-import { createAdminClient } from './admin/client.js';
 import type { AdminSources } from './admin/status.js';
 import type { IssuerOwner } from './ca/issuer-owner.js';
 import { createFixedIssuer, createIssuerFromFiles } from './ca/issuer-owner.js';
@@ -19,19 +16,16 @@ import { createHttpDoor } from './http.js';
 import type { KubeAccess } from './kube/access.js';
 import { createKubeAccess } from './kube/access.js';
 import { createTokenRequester } from './kube/token-request.js';
-import type { Listener } from './listen.js';
-import { listenFd, listenUnix } from './listen.js';
 import type { Metrics } from './metrics.js';
 import { addProcessMetrics, createMetrics } from './metrics.js';
 import { createNodeSecrets } from './node-secrets.js';
 import type { IdentityIndex, NodeIdentity } from './pods/identity-index.js';
 import { createIdentityIndex } from './pods/identity-index.js';
-import { findGroupId } from './runtime/group.js';
 import { createReadiness, createTaskGroup } from './runtime/lifecycle.js';
 import type { RootLogger } from './runtime/log.js';
 import { createLogger } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
-import { loadNative, socketFd } from './runtime/native.js';
+import { loadNative } from './runtime/native.js';
 import type { Clock } from './runtime/time.js';
 import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
@@ -40,8 +34,8 @@ import { createPeerPolicy } from './sds/peer.js';
 import { createAttestor, readStandpoint } from './sds/process.js';
 import { createSdsServer } from './sds/server.js';
 import { createSdsService } from './sds/service.js';
+import { adminPeers, openSockets } from './sockets.js';
 import { createOutsideRoots, createPodSources, createRootSources } from './sources.js';
-import { passedFds } from './systemd.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
 import { createTrustBundle } from './trust-bundle.js';
 import type { Upstreams } from './upstreams.js';
@@ -119,7 +113,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const http = createHttpDoor({ address: config.http.address, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
 
-  const sockets = await openSockets(native, sds.server.accept, shared, input);
+  const sockets = await openSockets({ native, config, env: input.env ?? processEnvironment(), clock, log }, sds.server.accept);
   const view: AdminSources = {
     about: { version, trustDomain: config.trustDomain, node: config.node },
     readiness: readiness.state,
@@ -252,64 +246,4 @@ function createSds({ native, index, certificates, rules, isDev }: SdsParts, { co
   const secrets = createNodeSecrets({ trustDomain: config.trustDomain, index, cache, bundle: roots.bundle });
   const service = createSdsService({ secrets, peerOf: policy.peerOf, limits, holdMs, clock, log, metrics });
   return { policy, service, server: createSdsServer({ service, policy, limits, clock, metrics }) };
-}
-
-type OnConnection = (socket: Socket) => void;
-
-/** Binds both sockets, or takes over those that systemd passed in under the names `sds` and `admin`. */
-async function openSockets(native: Native, onSds: OnConnection, { config, clock, log }: Shared, { env }: ConfigInput) {
-  const passed = passedFds(env ?? processEnvironment(), process.pid);
-  if (passed.warning !== undefined) log.warn(passed.warning);
-  const isSameAgent = async (): Promise<boolean> => {
-    const other = await createAdminClient({ path: config.admin.socket.path, clock }).status(new AbortController().signal);
-    return other.trustDomain === config.trustDomain && other.node === config.node;
-  };
-  const takeover = config.sds.socket.takeover ? { takeover: { native, isSameAgent } } : {};
-  const open = async (
-    name: 'sds' | 'admin',
-    path: string,
-    mode: number,
-    group: string | undefined,
-    onConnection: OnConnection,
-  ): Promise<Listener> => {
-    const shared = { pauseOnConnect: name === 'sds', log };
-    // One socket without a name is the SDS socket.
-    const given = passed.fds.find((each) => each.name === name || (name === 'sds' && passed.fds.length === 1));
-    if (given !== undefined) return await listenFd(given.fd, shared, onConnection);
-    return await listenUnix(
-      { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock },
-      onConnection,
-    );
-  };
-  let onAdmin: OnConnection = (socket) => socket.destroy();
-  const { socket } = config.sds;
-  // The control socket second: until then it is that of the agent which may be taken over.
-  const sds = await open('sds', socket.path, socket.mode, socket.group, onSds);
-  const adminMode = config.admin.group === undefined ? 0o600 : 0o660;
-  const admin = await open('admin', config.admin.socket.path, adminMode, config.admin.group, (connection) => onAdmin(connection)).catch(
-    async (error: unknown) => {
-      await sds.run(AbortSignal.abort());
-      throw error;
-    },
-  );
-  return {
-    sds: (signal: AbortSignal) => sds.run(signal),
-    admin: (onConnection: OnConnection, signal: AbortSignal) => {
-      onAdmin = onConnection;
-      return admin.run(signal);
-    },
-  };
-}
-
-function adminPeers(native: Native, { admin }: Config) {
-  return {
-    peerOf(socket: Socket): AdminPeer | undefined {
-      const fd = socketFd(socket);
-      if (fd === undefined) return undefined;
-      const { uid, gid } = native.peerCredentials(fd);
-      return { uid, groups: [gid, ...native.peerGroups(fd)] };
-    },
-    uid: process.getuid?.() ?? 0,
-    ...(admin.group === undefined ? {} : { groupId: findGroupId(admin.group) }),
-  };
 }

@@ -1,0 +1,92 @@
+// The wiring of the two sockets, SDS and control: from the settings, or from what systemd passed in, to listeners; and who may use
+// the control socket. Called by agent.ts. No logic of its own.
+
+import type { Socket } from 'node:net';
+import type { AdminPeer } from './admin.js';
+import { createAdminClient } from './admin/client.js';
+import type { Config } from './config.js';
+import type { Listener } from './listen.js';
+import { listenFd, listenUnix } from './listen.js';
+import { findGroupId } from './runtime/group.js';
+import type { Logger } from './runtime/log.js';
+import type { Native } from './runtime/native.js';
+import { socketFd } from './runtime/native.js';
+import type { Clock } from './runtime/time.js';
+import { passedFds } from './systemd.js';
+
+type OnConnection = (socket: Socket) => void;
+
+export interface SocketsOptions {
+  readonly native: Native;
+  readonly config: Config;
+  /** May hold the descriptors that systemd passes. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+export interface Sockets {
+  /** Keeps the SDS socket until the signal aborts. */
+  sds(this: void, signal: AbortSignal): Promise<void>;
+  /** Keeps the control socket until the signal aborts; until it is called, connections to it are closed. */
+  admin(this: void, onConnection: OnConnection, signal: AbortSignal): Promise<void>;
+}
+
+/** Binds both sockets, or takes over those that systemd passed in under the names `sds` and `admin`. */
+export async function openSockets({ native, config, env, clock, log }: SocketsOptions, onSds: OnConnection): Promise<Sockets> {
+  const passed = passedFds(env, process.pid);
+  if (passed.warning !== undefined) log.warn(passed.warning);
+  const isSameAgent = async (): Promise<boolean> => {
+    const other = await createAdminClient({ path: config.admin.socket.path, clock }).status(new AbortController().signal);
+    return other.trustDomain === config.trustDomain && other.node === config.node;
+  };
+  const takeover = config.sds.socket.takeover ? { takeover: { native, isSameAgent } } : {};
+  const open = async (
+    name: 'sds' | 'admin',
+    path: string,
+    mode: number,
+    group: string | undefined,
+    onConnection: OnConnection,
+  ): Promise<Listener> => {
+    const shared = { pauseOnConnect: name === 'sds', log };
+    // One socket without a name is the SDS socket.
+    const given = passed.fds.find((each) => each.name === name || (name === 'sds' && passed.fds.length === 1));
+    if (given !== undefined) return await listenFd(given.fd, shared, onConnection);
+    return await listenUnix(
+      { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock },
+      onConnection,
+    );
+  };
+  let onAdmin: OnConnection = (socket) => socket.destroy();
+  const { socket } = config.sds;
+  // The control socket second: until then it is that of the agent which may be taken over.
+  const sds = await open('sds', socket.path, socket.mode, socket.group, onSds);
+  const adminMode = config.admin.group === undefined ? 0o600 : 0o660;
+  const admin = await open('admin', config.admin.socket.path, adminMode, config.admin.group, (connection) => onAdmin(connection)).catch(
+    async (error: unknown) => {
+      await sds.run(AbortSignal.abort());
+      throw error;
+    },
+  );
+  return {
+    sds: (signal) => sds.run(signal),
+    admin: (onConnection, signal) => {
+      onAdmin = onConnection;
+      return admin.run(signal);
+    },
+  };
+}
+
+/** Who is at the other end of the control socket, and who may use it. */
+export function adminPeers(native: Native, { admin }: Config) {
+  return {
+    peerOf(socket: Socket): AdminPeer | undefined {
+      const fd = socketFd(socket);
+      if (fd === undefined) return undefined;
+      const { uid, gid } = native.peerCredentials(fd);
+      return { uid, groups: [gid, ...native.peerGroups(fd)] };
+    },
+    uid: process.getuid?.() ?? 0,
+    ...(admin.group === undefined ? {} : { groupId: findGroupId(admin.group) }),
+  };
+}
