@@ -8,7 +8,7 @@ import type { RootSource } from '../../agent/trust-bundle.js';
 import { createFileRootSource, createTrustBundle, createWatchedRootSource } from '../../agent/trust-bundle.js';
 import type { Certificate } from '../../agent/x509/certificate.js';
 import { readCertificates } from '../../agent/x509/pem.js';
-import { createFakeClock, settle, until } from '../fixtures/clock.js';
+import { advanceUntil, createFakeClock, settle, until } from '../fixtures/clock.js';
 import { createRecordingLogger } from '../fixtures/log.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
 import type { TestCertificate } from '../fixtures/pki.js';
@@ -133,7 +133,7 @@ t.test('an empty or missing file keeps the last good roots', async (t) => {
   const scene = fileScene(t, path);
   await scene.untilPublished(1);
   writeFileSync(path, '');
-  while (scene.owner.reason.value === undefined) await scene.clock.advance(250);
+  await advanceUntil(scene.clock, 250, () => scene.owner.reason.value !== undefined);
   t.match(scene.owner.reason.value, { code: 'bundle-invalid', detail: `${path}: no certificate in it` });
   rmSync(path);
   await scene.untilReason('bundle-missing');

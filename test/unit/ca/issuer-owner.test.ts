@@ -7,7 +7,7 @@ import type { IssuerOwner } from '../../../agent/ca/issuer-owner.js';
 import { createFixedIssuer, createIssuerFromFiles } from '../../../agent/ca/issuer-owner.js';
 import { loadIssuer } from '../../../agent/x509/issuer.js';
 import type { FakeClock } from '../../fixtures/clock.js';
-import { createFakeClock } from '../../fixtures/clock.js';
+import { advanceUntil, createFakeClock } from '../../fixtures/clock.js';
 import type { RecordingLogger } from '../../fixtures/log.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import type { TestMetrics } from '../../fixtures/metrics.js';
@@ -74,10 +74,7 @@ async function createScene(t: Test, ...path: readonly TestCertificate[]): Promis
       write('privateKey', keyPem(first));
     },
     async eventually(condition) {
-      for (let round = 0; !condition(); round += 1) {
-        if (round === 100_000) throw new Error('the condition did not come true');
-        await clock.advance(20);
-      }
+      await advanceUntil(clock, 20, condition);
     },
     signs: ({ certificate }) => owner.issuer.value.certificate.fingerprint === certificate.fingerprint,
     roots: () => owner.roots.value.map((root) => root.fingerprint),

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { createTokenFile } from '../../../agent/ca/token-file.js';
 import type { TokenFile } from '../../../agent/ca/token-file.js';
-import { until } from '../../fixtures/clock.js';
+import { advanceUntil, until } from '../../fixtures/clock.js';
 import { testTime } from '../../fixtures/pki.js';
 import { createServices, start } from '../../fixtures/reasons.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
@@ -84,7 +84,7 @@ t.test('a file that is empty, gone, wrong or for somebody else keeps the token f
   ];
   for (const [index, fault] of faults.entries()) {
     fault();
-    for (let round = 0; lines() <= index && round < 500; round += 1) await clock.advance(250);
+    await advanceUntil(clock, 250, () => lines() > index);
     t.equal(lines(), index + 1, 'one line each');
     t.equal(given(file), before);
     t.equal(codeOf(file), undefined);
@@ -116,7 +116,7 @@ t.test('an expired token is told at its time, and a new one heals', async (t) =>
   await clock.advance(10 * 60_000);
   t.equal(log.lines.filter(({ level }) => level === 'warn').length, 1, 'told once');
   write(token({ expiresAt: testTime + 3 * hourMs }));
-  for (let round = 0; codeOf(file) !== undefined && round < 500; round += 1) await clock.advance(100);
+  await advanceUntil(clock, 100, () => codeOf(file) === undefined);
   t.equal(codeOf(file), undefined);
 });
 
@@ -135,7 +135,7 @@ t.test('no token is logged, nor kept after the end', async (t) => {
   const running = file.run(stop.signal);
   await until(() => codeOf(file) === undefined);
   write(`${token()} twice`);
-  for (let round = 0; log.lines.length < 2 && round < 500; round += 1) await clock.advance(250);
+  await advanceUntil(clock, 250, () => log.lines.length >= 2);
   t.notMatch(JSON.stringify([log.lines, file]), token().split('.')[1]);
   stop.abort();
   await running;

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import type { ConfigInput } from '../../../agent/config.js';
 import { loadConfig } from '../../../agent/config.js';
 import { createFollowedSettings } from '../../../agent/config/followed.js';
-import { createFakeClock, settle, until } from '../../fixtures/clock.js';
+import { advanceUntil, createFakeClock, settle, until } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
@@ -91,7 +91,7 @@ t.test('a file that goes away is a fault, not an empty configuration', async (t)
   const { settings, clock, path } = start(t);
   await settle();
   rmSync(path);
-  for (let round = 0; round < 100_000 && settings.reason.value === undefined; round += 1) await clock.advance(1_000);
+  await advanceUntil(clock, 1_000, () => settings.reason.value !== undefined);
   t.match(settings.reason.value, { code: 'peer-rules-invalid', detail: 'file does not exist' });
   t.strictSame(settings.peers.value, [{ pod: {}, grant: 'own' }]);
 });

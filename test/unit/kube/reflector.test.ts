@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../agent/kube/client.js';
 import { createReflector } from '../../../agent/kube/reflector.js';
 import type { ApiCall, ApiStream } from '../../fixtures/api-server.js';
 import { apiList, apiPod } from '../../fixtures/api-server.js';
-import { until } from '../../fixtures/clock.js';
+import { advanceUntil, until } from '../../fixtures/clock.js';
 import { createKubeScene } from '../../fixtures/kube.js';
 
 const allThere = { metadata: { resourceVersion: '50', annotations: { 'k8s.io/initial-events-end': 'true' } } };
@@ -217,7 +217,7 @@ t.test('an API server that is down keeps what was read and says why; back again,
   t.equal(log.lines.filter(({ message }) => message.startsWith('cannot watch')).length, 1, 'one line, not one a try');
   answers.watch = (_call, stream) => void stream();
   const before = streams.length;
-  for (let wait = 0; wait < 40 && streams.length === before; wait += 1) await clock.advance(1_000);
+  await advanceUntil(clock, 1_000, () => streams.length > before);
   await until(() => reflector.snapshot.value.reason === undefined);
   t.equal(streams.at(-1)?.call.query['resourceVersion'], '50');
 });
@@ -250,10 +250,7 @@ t.test('a version from the future is dropped', async (t) => {
     call.query['resourceVersion'] === undefined
       ? call.json(apiList([pod('n')], '3'))
       : call.status(504, 'Timeout: Too large resource version: 99, current: 3');
-  for (let wait = 0; wait < 8 && lists.length < 2; wait += 1) await clock.advance(2_000);
-  t.ok(lists.length >= 1);
-  await until(() => clock.alarms >= 1);
-  for (let wait = 0; wait < 8 && lists.length < 2; wait += 1) await clock.advance(2_000);
+  await advanceUntil(clock, 2_000, () => lists.length >= 2);
   await has('n');
 });
 
@@ -281,7 +278,6 @@ t.test('100 watches in a row leave two connections at most', async (t) => {
   const { answers, clock, streams, server } = await scene(t, notServed);
   answers.watch = (_call, stream) => stream().end();
   await until(() => streams.length === 1);
-  for (let wait = 0; wait < 4_000 && streams.length < 100; wait += 1) await clock.advance(15_000);
-  t.equal(streams.length >= 100, true);
+  await advanceUntil(clock, 15_000, () => streams.length >= 100);
   t.ok(server.connections.open <= 2, `${server.connections.open} open`);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { createFileSource } from '../../../agent/pods/file-source.js';
 import { parseManifests } from '../../../agent/pods/manifest.js';
-import { createFakeClock, until } from '../../fixtures/clock.js';
+import { advanceUntil, createFakeClock, until } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
@@ -55,7 +55,7 @@ t.test('a file with a fault or a missing file keeps the last good view and says 
   t.same(uids(), ['uid-a', 'uid-b']);
 
   rmSync(path);
-  while (source.view.value.reason === undefined) await clock.advance(250);
+  await advanceUntil(clock, 250, () => source.view.value.reason !== undefined);
   t.same(source.view.value.reason, { code: 'pods-file-missing', detail: `${path}: file does not exist` });
   t.same(uids(), ['uid-a', 'uid-b']);
   t.equal(await read('signet_pod_source_errors_total', { source: 'file' }), 2);

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writ
 import { join } from 'node:path';
 import t from 'tap';
 import { followFile } from '../../../agent/runtime/followed-file.js';
-import { createFakeClock, until } from '../../fixtures/clock.js';
+import { advanceUntil, createFakeClock, until } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 
 type Test = Pick<typeof t, 'teardown'>;
@@ -31,7 +31,7 @@ function follow(test: Test, path: string, options: { maxBytes?: number } = {}) {
     until: (count: number) => until(() => got.length >= count, `delivery ${count}`),
     /** One write can make several events, so polls go on until the delivery is there. */
     async pollUntil(count: number) {
-      while (got.length < count) await clock.advance(5_000);
+      await advanceUntil(clock, 5_000, () => got.length >= count);
     },
     /** Resolves when the file waits for just this long: 250 ms in doubt, 5 s at rest. */
     async waiting(delayMs: number) {

@@ -14,19 +14,11 @@ import { createAcceptor } from '../../../agent/sds/accept.js';
 import { createGuardedInjector } from '../../../agent/sds/http2-guard.js';
 import { createPeerPolicy } from '../../../agent/sds/peer.js';
 import { createAttestor, readStandpoint } from '../../../agent/sds/process.js';
-import { createFakeClock, settle, until } from '../../fixtures/clock.js';
+import { createFakeClock, until } from '../../fixtures/clock.js';
 import { connectRaw } from '../../fixtures/http2-raw.js';
 import { defaultLimits } from '../../fixtures/limits.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
-
-async function comesTrue(condition: () => Promise<boolean>, what: string): Promise<void> {
-  for (let turn = 0; turn < 100_000; turn += 1) {
-    if (await condition()) return;
-    await settle(1);
-  }
-  throw new Error(`not so: ${what}`);
-}
 
 const ourUid = process.getuid?.() ?? 0;
 const same = (bytes: Buffer): Buffer => bytes;
@@ -90,7 +82,7 @@ t.test('a call knows the process that made it', async (t) => {
   call.on('error', () => {});
   t.equal(await s.metrics.read('signet_peer_connections_total', { grant: 'node' }), 1);
   client.close();
-  await comesTrue(async () => (await s.metrics.read('signet_sds_connections')) === 0, 'the connection is not counted any more');
+  await until(async () => (await s.metrics.read('signet_sds_connections')) === 0, 'the connection is not counted any more');
 });
 
 t.test('U07: a peer that may not ask gets no byte', async (t) => {
@@ -112,6 +104,6 @@ t.test('a process that ends right after it connected is refused or forgotten, ne
   const code = `const s = require('net').connect(${JSON.stringify(s.path)}, () => process.kill(process.pid, 'SIGKILL')); s.on('error', () => {})`;
   for (let attempt = 0; attempt < 5; attempt += 1) await once(spawn(process.execPath, ['-e', code], { stdio: 'ignore' }), 'exit');
   const connections = async (grant: string): Promise<number> => (await s.metrics.read('signet_peer_connections_total', { grant })) ?? 0;
-  await comesTrue(async () => (await connections('node')) + (await connections('refused')) === 5, 'all five are accepted');
-  await comesTrue(async () => (await s.metrics.read('signet_sds_connections')) === 0, 'none is left');
+  await until(async () => (await connections('node')) + (await connections('refused')) === 5, 'all five are accepted');
+  await until(async () => (await s.metrics.read('signet_sds_connections')) === 0, 'none is left');
 });
