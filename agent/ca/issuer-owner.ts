@@ -2,6 +2,7 @@
 // Follows the issuer's files: a sound new issuer takes over, a faulty one is logged and the one before stays. Roots that are
 // replaced stay published until no leaf signed under them can live.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Metrics } from '../metrics.js';
 import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { FileContent } from '../runtime/followed-file.js';
@@ -61,16 +62,20 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
   const reason = new WatchedValue<Reason | undefined>(undefined);
 
   /** Whether the files hold a sound issuer. */
-  const load = async (told: boolean): Promise<boolean> => {
+  const load = async (): Promise<boolean> => {
     try {
       const next = await loadIssuer(files, clock.now());
       if (rotation.replace(next)) metrics.reloads.inc({ file: 'issuer', result: 'ok' });
       reason.set(undefined);
       return true;
     } catch (error) {
-      if (told) return false;
-      const detail = `${files.certificate}: ${describeError(error)}; the issuer from before stays in use`;
-      reason.set({ code: reasonOf(error) ?? 'issuer-unreadable', detail });
+      const fault: Reason = {
+        code: reasonOf(error) ?? 'issuer-unreadable',
+        detail: `${files.certificate}: ${describeError(error)}; the issuer from before stays in use`,
+      };
+      // Told once, however often it is met: by the next try, or by an event of the other file.
+      if (isDeepStrictEqual(fault, reason.value)) return false;
+      reason.set(fault);
       log.warn('issuer files have a fault, the issuer from before stays in use', { path: files.certificate, ...errorFields(error) });
       metrics.reloads.inc({ file: 'issuer', result: kindOf(error) });
       return false;
@@ -85,14 +90,14 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
       let alarm: Alarm | undefined;
       let settling = false;
       let loading = Promise.resolve();
-      const plan = (delayMs: number, told: boolean): void => {
+      const plan = (delayMs: number): void => {
         alarm?.cancel();
         alarm = clock.alarm(delayMs, () => {
           settling = false;
           loading = loading
-            .then(() => load(told))
+            .then(load)
             .then((sound) => {
-              if (!sound && !settling && !signal.aborted) plan(retryMs, true);
+              if (!sound && !settling && !signal.aborted) plan(retryMs);
             });
         });
       };
@@ -101,7 +106,7 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
         if (Buffer.isBuffer(content)) content.fill(0);
         if (settling) return;
         settling = true;
-        plan(settleMs, false);
+        plan(settleMs);
       };
       const paths = new Set([files.certificate, files.privateKey, files.chain, files.roots].filter((path) => path !== undefined));
       await Promise.all([...paths].map((path) => followFile({ path, clock, log }, onContent).run(signal)));
