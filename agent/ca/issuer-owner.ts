@@ -94,11 +94,9 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
         alarm?.cancel();
         alarm = clock.alarm(delayMs, () => {
           settling = false;
-          loading = loading
-            .then(load)
-            .then((sound) => {
-              if (!sound && !settling && !signal.aborted) plan(retryMs);
-            });
+          loading = loading.then(load).then((sound) => {
+            if (!sound && !settling && !signal.aborted) plan(retryMs);
+          });
         });
       };
       const onContent = (content: FileContent): void => {
