@@ -168,3 +168,22 @@ await t.test('pods-kubelet: the pods of the kubelet, and nothing else of it', as
   t.equal(await statusOf(place.agent, '/api/v1/pods'), 403, 'no pods of the API server');
   await neverAllowed(t, place);
 });
+
+await t.test('roots-configmap: the one ConfigMap', async (t) => {
+  const place = await install(t, ['roots-configmap']);
+  const one = (name: string, inNamespace = 'signet-system'): string =>
+    `/api/v1/namespaces/${inNamespace}/configmaps?fieldSelector=${encodeURIComponent(`metadata.name=${name}`)}`;
+  await allowed(t, 'the roots', place.agent, one('istio-ca-root-cert'));
+  for (const path of [one('kube-root-ca.crt'), one('istio-ca-root-cert', namespace), '/api/v1/namespaces/signet-system/configmaps'])
+    t.equal(await statusOf(place.agent, path), 403, `not ${path}`);
+  await neverAllowed(t, place);
+});
+
+await t.test('roots-cluster-trust-bundle: bundles, which are public', async (t) => {
+  const place = await install(t, ['roots-cluster-trust-bundle']);
+  const bundles = '/apis/certificates.k8s.io/v1/clustertrustbundles';
+  await allowed(t, 'the bundles', place.agent, bundles);
+  const body = { metadata: { name: 'mine' }, spec: { trustBundle: '' } };
+  t.equal((await place.agent.send({ method: 'POST', path: bundles, body })).status, 403, 'read, not written');
+  await neverAllowed(t, place);
+});
