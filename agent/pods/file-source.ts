@@ -9,10 +9,10 @@ import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
-import { WatchedValue } from '../runtime/watched.js';
 import type { Manifests } from './manifest.js';
 import { parseManifests } from './manifest.js';
-import type { PodSource, PodView } from './pod.js';
+import type { PodSource } from './pod.js';
+import { createPublishedView } from './published-view.js';
 
 export interface FileSourceOptions {
   readonly path: string;
@@ -26,7 +26,7 @@ export interface FileSourceOptions {
 export function createFileSource(options: FileSourceOptions): PodSource {
   const { path, node, clock, log, metrics } = options;
   const source = 'file';
-  const view = new WatchedValue<PodView>({ pods: new Map(), complete: false, reason: { code: 'pods-unread', detail: path } });
+  const { view, publish, fail } = createPublishedView({ source, detail: path, metrics });
   let known: Manifests['parts'] | undefined;
 
   const onContent = (content: FileContent): void => {
@@ -34,15 +34,12 @@ export function createFileSource(options: FileSourceOptions): PodSource {
       if (content instanceof SignetError) throw content;
       const manifests = parseManifests(content, known === undefined ? { node } : { node, known });
       known = manifests.parts;
-      view.set({ pods: manifests.pods, complete: true, reason: undefined });
-      metrics.podSourceUp.set({ source }, 1);
+      publish(manifests.pods);
       metrics.reloads.inc({ file: 'pods', result: 'ok' });
       log.info('read the pods file', { path, pods: manifests.pods.size, otherKinds: manifests.otherKinds });
     } catch (error) {
       if (!(error instanceof SignetError)) throw error;
-      view.set({ ...view.value, reason: toReason(error, path) });
-      metrics.podSourceUp.set({ source }, 0);
-      metrics.podSourceErrors.inc({ source });
+      fail(toReason(error, path));
       metrics.reloads.inc({ file: 'pods', result: error.kind });
       log.warn('cannot use the pods file, keeping the last good view', { path, ...errorFields(error) });
     }

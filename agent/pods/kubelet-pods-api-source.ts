@@ -1,6 +1,7 @@
 // The pods of this node from the Pods API of its kubelet: gRPC over a Unix socket that only root may use, with a watch, and
 // with the control plane down too. Kubernetes 1.37 has it, as v1alpha1. Used by agent.ts.
-// Promises: nothing is published before the kubelet says that all is there; whatever fails, the last good view stays.
+// Promises: nothing is published before the kubelet says that all is there; whatever fails, the last good view stays; a kubelet
+// that hangs is told within five minutes or so.
 
 import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
@@ -11,9 +12,9 @@ import type { Logger } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff, sleep } from '../runtime/time.js';
-import { WatchedValue } from '../runtime/watched.js';
 import { toPod } from './kube-pod.js';
-import type { Pod, PodSource, PodView } from './pod.js';
+import type { Pod, PodSource } from './pod.js';
+import { createPublishedView } from './published-view.js';
 
 export interface KubeletPodsApiSourceOptions {
   readonly socket: string;
@@ -33,6 +34,13 @@ const syncMs = 30_000;
 
 const retryAfter = { minMs: 2_000, maxMs: 30_000 };
 
+/**
+ * A stream is left after a time in this range and all pods are read by a new one: a kubelet that hangs ends no stream, and pings
+ * of HTTP/2 often enough to notice sooner would be more than a server in Go allows.
+ */
+const minStreamMs = 240_000;
+const streamMsRange = 50_000;
+
 /** A stream that lived this long was sound. */
 const soundAfterMs = 10_000;
 
@@ -41,23 +49,7 @@ const { EventType, WatchPodsEvent } = v1alpha1;
 export function createKubeletPodsApiSource(options: KubeletPodsApiSourceOptions): PodSource {
   const { socket, clock, log, metrics, random = Math.random } = options;
   const source = 'kubelet-pods-api';
-  const view = new WatchedValue<PodView>({ pods: new Map(), complete: false, reason: { code: 'pods-unread', detail: source } });
-  const publish = (pods: ReadonlyMap<string, Pod>): void => {
-    metrics.podSourceUp.set({ source }, 1);
-    view.set({ pods: new Map(pods), complete: true, reason: undefined });
-  };
-  const fail = (error: unknown): void => {
-    const reason = toReason(error);
-    if (view.value.reason?.code !== reason.code)
-      log.warn('cannot watch the pods api of the kubelet, keeping the last good view', {
-        socket,
-        reason: reason.code,
-        detail: reason.detail,
-      });
-    view.set({ ...view.value, reason });
-    metrics.podSourceUp.set({ source }, 0);
-    metrics.podSourceErrors.inc({ source });
-  };
+  const { view, publish, fail } = createPublishedView({ source, metrics });
   return {
     name: source,
     population: 'cluster',
@@ -65,9 +57,18 @@ export function createKubeletPodsApiSource(options: KubeletPodsApiSourceOptions)
     async run(signal) {
       for (let attempt = 0; !signal.aborted;) {
         const startedAt = clock.monotonic();
-        const error = await watchOnce(socket, clock, publish, signal);
+        const lifeMs = minStreamMs + random() * streamMsRange;
+        const error = await watchOnce({ socket, clock, lifeMs }, publish, signal);
         if (signal.aborted) return;
-        fail(error);
+        if (error === undefined) {
+          attempt = 0;
+          continue;
+        }
+        const reason = toReason(error);
+        if (fail(reason)) {
+          const { code, detail } = reason;
+          log.warn('cannot watch the pods api of the kubelet, keeping the last good view', { socket, reason: code, detail });
+        }
         attempt = clock.monotonic() - startedAt >= soundAfterMs ? 1 : attempt + 1;
         // Rejects only when the signal aborts, which ends the loop.
         await sleep(clock, backoff(attempt, retryAfter, random), signal).catch(() => undefined);
@@ -76,10 +77,16 @@ export function createKubeletPodsApiSource(options: KubeletPodsApiSourceOptions)
   };
 }
 
-/** Follows one stream to its end and resolves with why it ended. */
+interface Stream {
+  readonly socket: string;
+  readonly clock: Clock;
+  /** How long it is followed, in ms. */
+  readonly lifeMs: number;
+}
+
+/** Follows one stream to its end and resolves with why it ended; undefined: its time was over. */
 async function watchOnce(
-  socket: string,
-  clock: Clock,
+  { socket, clock, lifeMs }: Stream,
   publish: (pods: ReadonlyMap<string, Pod>) => void,
   signal: AbortSignal,
 ): Promise<unknown> {
@@ -95,16 +102,19 @@ async function watchOnce(
   let synced = false;
   const cancel = (): void => stream.cancel();
   signal.addEventListener('abort', cancel, { once: true });
-  const alarm = clock.alarm(syncMs, () => {
-    if (!synced) stream.cancel();
-  });
+  let alarm = clock.alarm(syncMs, cancel);
   try {
     return await new Promise<unknown>((resolve) => {
       stream.on('data', (event: v1alpha1.WatchPodsEvent) => {
         try {
-          if (event.type === EventType.INITIAL_SYNC_COMPLETE) synced = true;
-          else apply(pods, event);
-          if (synced) publish(pods);
+          if (event.type !== EventType.INITIAL_SYNC_COMPLETE) {
+            apply(pods, event);
+          } else if (!synced) {
+            synced = true;
+            alarm.cancel();
+            alarm = clock.alarm(lifeMs, () => resolve(undefined));
+          }
+          if (synced) publish(new Map(pods));
         } catch (error) {
           resolve(error);
         }

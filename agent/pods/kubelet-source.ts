@@ -11,9 +11,9 @@ import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff, sleep } from '../runtime/time.js';
-import { WatchedValue } from '../runtime/watched.js';
 import { toPod } from './kube-pod.js';
-import type { Pod, PodSource, PodView } from './pod.js';
+import type { Pod, PodSource } from './pod.js';
+import { createPublishedView } from './published-view.js';
 
 export interface KubeletSourceOptions {
   /** Of the kubelet. */
@@ -40,14 +40,14 @@ const maxBytes = 64 * 1024 * 1024;
 
 export function createKubeletSource({ client, clock, log, metrics, random = Math.random }: KubeletSourceOptions): PodSource {
   const source = 'kubelet';
-  const view = new WatchedValue<PodView>({ pods: new Map(), complete: false, reason: { code: 'pods-unread', detail: source } });
+  const { view, publish, fail } = createPublishedView({ source, metrics });
   const missingSince = new Map<string, number>();
   let pending = '';
   let busyUntil = -Infinity;
 
   const take = (listed: ReadonlyMap<string, Pod>): void => {
     const now = clock.monotonic();
-    view.set({ pods: keepMissing(view.value.pods, listed, missingSince, now), complete: true, reason: undefined });
+    publish(keepMissing(view.value.pods, listed, missingSince, now));
     const starting = [...listed.values()]
       .filter(({ phase }) => phase === 'Pending')
       .map(({ uid }) => uid)
@@ -55,13 +55,6 @@ export function createKubeletSource({ client, clock, log, metrics, random = Math
       .join();
     if (starting !== pending) busyUntil = starting === '' ? -Infinity : now + busyForMs;
     pending = starting;
-  };
-  const fail = (error: unknown): void => {
-    const reason: Reason = { code: reasonOf(error) ?? 'kubelet-answer-invalid', detail: detailOf(error) || describeError(error) };
-    if (view.value.reason?.code !== reason.code)
-      log.warn('cannot read the pods of the kubelet, keeping the last good view', errorFields(error));
-    view.set({ ...view.value, reason });
-    metrics.podSourceErrors.inc({ source });
   };
   return {
     name: source,
@@ -76,11 +69,10 @@ export function createKubeletSource({ client, clock, log, metrics, random = Math
           delay = clock.monotonic() < busyUntil ? busyMs : quietMs;
         } catch (error) {
           if (signal.aborted) return;
-          fail(error);
+          if (fail(toReason(error))) log.warn('cannot read the pods of the kubelet, keeping the last good view', errorFields(error));
           failures += 1;
           delay = Math.max(retryAfterOf(error) ?? 0, backoff(failures, retryAfter, random));
         }
-        metrics.podSourceUp.set({ source }, failures === 0 ? 1 : 0);
         // Rejects only when the signal aborts, which ends the loop.
         await sleep(clock, delay, signal).catch(() => undefined);
       }
@@ -109,6 +101,10 @@ function keepMissing(
     pods.set(uid, pod);
   }
   return pods;
+}
+
+function toReason(error: unknown): Reason {
+  return { code: reasonOf(error) ?? 'kubelet-answer-invalid', detail: detailOf(error) || describeError(error) };
 }
 
 function readPods(answer: unknown): ReadonlyMap<string, Pod> {

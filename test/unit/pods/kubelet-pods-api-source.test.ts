@@ -105,6 +105,26 @@ t.test('a kubelet that never says that all is there is left after half a minute'
   await until(() => source.view.value.reason?.code === 'pods-api-unavailable');
 });
 
+t.test('a kubelet that hangs: all is read by a new stream every four minutes, and one that stays silent is told', async (t) => {
+  const { api, source, clock, has, uids } = await scene(t, synced(apiPod('a')));
+  await has('uid-a');
+  const reasons: unknown[] = [];
+  source.view.subscribe(({ reason }) => reasons.push(reason?.code));
+  api.handle = synced(apiPod('b'));
+  await clock.advance(239_999);
+  t.equal(api.streams.length, 1);
+  await clock.advance(1);
+  await has('uid-b');
+  t.same(new Set(reasons), new Set([undefined]), 'a change of streams is no fault');
+
+  api.handle = () => {};
+  await clock.advance(240_000);
+  await until(() => api.streams.length === 3 && clock.alarms === 1);
+  await clock.advance(30_000);
+  await until(() => source.view.value.reason?.code === 'pods-api-unavailable');
+  t.same(uids(), ['uid-b']);
+});
+
 t.test('bytes that are no pod', async (t) => {
   const { source } = await scene(t, (stream) => stream.write(Buffer.from([0x08, 1, 0x12, 2, 0x0a, 0x7f])));
   await until(() => source.view.value.reason?.code === 'pods-api-unavailable');
