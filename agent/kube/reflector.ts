@@ -53,6 +53,9 @@ const soundAfterMs = 10_000;
 /** How long the initial events of a watch may take before they are asked for by a list. */
 const initialEventsMs = 10_000;
 
+/** A server that did not serve initial events is asked for them again after this: it may be another one by then. */
+const notServedMs = 3_600_000;
+
 /** Jitter takes off up to a half: the least wait is a second. */
 const retryAfter = { minMs: 2_000, maxMs: 30_000 };
 
@@ -64,14 +67,14 @@ interface Position {
   version: string | undefined;
   /** A list takes the newest there is: never older than what was read before. The first may be what the server has at hand. */
   newest: boolean;
-  /** Whether the server may be asked for initial events of a watch. */
-  streams: boolean;
+  /** From when on the server may be asked for initial events of a watch, by the monotonic clock. */
+  streamsFrom: number;
 }
 
 export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
   const { clock, log, metrics, resource, random = Math.random } = options;
   const copy = new ObjectCopy(options.project, options.unread);
-  const position: Position = { version: undefined, newest: false, streams: true };
+  const position: Position = { version: undefined, newest: false, streamsFrom: -Infinity };
 
   const failed = (error: unknown): void => {
     metrics.watchStreams.inc({ resource, result: kindOf(error) });
@@ -114,9 +117,9 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
 
 /** Brings the copy up to date and follows one watch to its end. */
 async function follow<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
-  if (position.version === undefined && position.streams) {
+  if (position.version === undefined && options.clock.monotonic() >= position.streamsFrom) {
     if (await watchFromStart(options, copy, position, signal)) return;
-    position.streams = false;
+    position.streamsFrom = options.clock.monotonic() + notServedMs;
   }
   if (position.version === undefined) await list(options, copy, position, signal);
   await watch(options, copy, position, false, signal);

@@ -133,6 +133,35 @@ t.test('a server that does not know initial events never says that all is there'
   await has('a');
 });
 
+t.test('initial events that were not served are asked for again after an hour', async (t) => {
+  const { answers, streams, has, last, clock, lists } = await scene(t, notServed);
+  /** The version that is watched is gone, so that all is read anew. */
+  const lose = async (): Promise<void> => {
+    const before = streams.length;
+    last().event('ERROR', { code: 410, message: 'too old resource version' });
+    for (let wait = 0; wait < 40 && streams.length === before; wait += 1) {
+      await clock.advance(1_000);
+      await until(() => streams.length > before || clock.alarms === 1);
+    }
+  };
+  await has('a');
+  await until(() => streams.length === 1);
+  answers.initial = served(pod('b'));
+  await lose();
+  t.equal(lists.length, 2, 'not within the hour');
+  for (let passed = 0; passed < 3_600; passed += 240) {
+    await until(() => clock.alarms === 1);
+    const before = streams.length;
+    await clock.advance(240_000);
+    last().end();
+    for (let wait = 0; wait < 40 && streams.length === before; wait += 1) await clock.advance(1_000);
+    await until(() => streams.length > before);
+  }
+  await lose();
+  await has('b');
+  t.equal(lists.length, 2);
+});
+
 t.test('a long list comes in pages, and anew when their version is gone', async (t) => {
   const { answers, has, lists } = await scene(t, (call) => {
     answers.list = ({ query, json, status }) => {
