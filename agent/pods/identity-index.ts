@@ -125,7 +125,8 @@ export function createIdentityIndex(options: IdentityIndexOptions): IdentityInde
     explain(uri) {
       const foreign = whyForeign(uri, trustDomain);
       if (foreign !== undefined) return foreign;
-      const unread = followed.every(({ view }) => !view.complete) ? reason.value : undefined;
+      // A source that was never read may know pods with this name, unless another one reads the same pods.
+      const unread = followed.find((each) => !each.view.complete && !isCovered(each, followed))?.view.reason;
       const old = reason.value === undefined ? '' : `as of the last good view of the pods: ${reason.value.code}`;
       return unread ?? named.leftOut.get(uri) ?? { code: 'not-on-node', detail: old };
     },

@@ -240,11 +240,35 @@ t.test('several sources are merged by UID, the earlier one counts', async (t) =>
   await settle();
   t.same(uris(), [uri('cart'), uri('pay')]);
   t.match(index.reason.value, { detail: 'first' });
-  t.match(index.explain(uri('other')), { code: 'not-on-node' });
+  t.match(index.explain(uri('other')), { code: 'pods-unread' }, 'the first may know it');
   first.set([createPod('cart', { phase: 'Succeeded' }), createPod('extra')]);
   await clock.advance(30_000);
   t.same(uris(), [uri('extra'), uri('pay')]);
   t.equal(index.reason.value, undefined);
+  await stop();
+});
+
+t.test('a name that no source has is absent only when each source was read, or another reads the same pods', async (t) => {
+  const [cluster, kubelet, one, two] = [
+    createFakePodSource('apiserver', 'cluster'),
+    createFakePodSource('kubelet', 'cluster'),
+    createFakePodSource('one'),
+    createFakePodSource('two'),
+  ];
+  const { index, stop } = createScene({ sources: [cluster, kubelet, one, two] });
+  one.set([createPod('cart'), createPod('system', { namespace: 'kube-system' })]);
+  two.fail({ code: 'pods-file-missing', detail: '/pods/two.yaml' });
+  kubelet.set([]);
+  await settle();
+  const missing = { code: 'pods-file-missing', detail: '/pods/two.yaml' };
+  t.same(index.explain(uri('pay')), missing, 'the file that could not be read may name it');
+  t.same(index.explain(uri('system', 'kube-system')), missing, 'and may have a pod with this name that is not left out');
+  two.set([]);
+  await settle();
+  t.match(index.explain(uri('pay')), { code: 'not-on-node', detail: '' }, 'the kubelet has read what the API server would say');
+  two.fail({ code: 'pods-file-missing', detail: '/pods/two.yaml' });
+  await settle();
+  t.match(index.explain(uri('pay')), { code: 'not-on-node', detail: /last good view/ }, 'once read is enough');
   await stop();
 });
 
