@@ -23,7 +23,7 @@ import type { SecretIndex } from './secret-index.js';
 import { sotwNext, sotwRequest } from './sotw.js';
 import type { StallWatch } from './stall-watch.js';
 import { StreamLog } from './stream-log.js';
-import type { Demand, Output, StreamState } from './subscriptions.js';
+import type { Demand, Output, StreamState, Subscription } from './subscriptions.js';
 import { createStreamState, setOffer } from './subscriptions.js';
 import type { DeltaDiscoveryRequest, DiscoveryRequest, Received } from './wire.js';
 import { oversized, secretTypeUrl } from './wire.js';
@@ -153,10 +153,10 @@ export class SdsStream {
 
   snapshot(): StreamSnapshot {
     const names: NameSnapshot[] = [];
-    for (const { name, offer, sent, answer, message } of this.#state.subscriptions.values()) {
+    for (const subscription of this.#state.subscriptions.values()) {
       if (names.length === namesShown) break;
-      const state = answer !== 'none' ? answer : sent !== '' ? 'sent' : stateWithoutSecret(offer);
-      names.push({ name, state, version: sent, message });
+      const { name, sent, message } = subscription;
+      names.push({ name, state: stateOf(subscription), version: sent, message });
     }
     return {
       protocol: this.#call.protocol,
@@ -382,6 +382,9 @@ function isAwaited(offer: Offer | undefined): boolean {
   return offer?.status === 'waiting' || offer?.status === 'absent';
 }
 
-function stateWithoutSecret(offer: Offer | undefined): NameSnapshot['state'] {
-  return offer?.status === 'unknown' || offer?.status === 'denied' ? offer.status : 'waiting';
+/** What a client answered to a secret that has ended says nothing of now: SotW cannot take it back from it. */
+function stateOf({ offer, sent, answer }: Subscription): NameSnapshot['state'] {
+  if (offer?.status === 'unknown' || offer?.status === 'denied') return offer.status;
+  if (offer?.status !== 'ready') return 'waiting';
+  return answer !== 'none' ? answer : sent === '' ? 'waiting' : 'sent';
 }

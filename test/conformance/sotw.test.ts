@@ -238,12 +238,14 @@ void t.test('S16: of a known and an unknown name the known one is answered at on
 });
 
 void t.test('S18: an identity that ends is silence, and counted', async (t) => {
-  const { client, metrics, secrets } = await openSdsScene(t);
+  const { client, metrics, secrets, service } = await openSdsScene(t);
   const stream = subscribe(client, [a]);
   ack(stream, await stream.next(), [a]);
   await client.settled();
+  t.match(service.streams(1).streams, [{ names: [{ name: a, state: 'acked' }] }]);
   secrets.remove(a);
   t.ok(await quiet(client, stream));
+  t.match(service.streams(1).streams, [{ names: [{ name: a, state: 'waiting' }] }], 'the answer of before is not that of now');
   t.equal(await metrics.read('signet_sds_identity_gone_total'), 1);
   secrets.issue(a);
   t.same(namesOf(await stream.next()), [a]);
