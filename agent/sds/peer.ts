@@ -121,8 +121,9 @@ export function createPeerPolicy(options: PeerPolicyOptions): PeerPolicy {
       const owner = identified.kind === 'pod' ? identified.uid : `uid:${identified.uid}`;
       if ((connectionsOf.get(owner) ?? 0) >= limits.connectionsPerOwner) return refuseByLimit('connections-per-owner', owner, fields);
       const grant = decide(identified, index, rules.value);
-      if (grant.kind === 'none' && grant.reason.code === 'peer-denied') {
-        return refuse(owner, { reason: 'peer-denied', detail: grant.reason.detail }, fields);
+      // The news of a pod may come later than its process; of a process of the node there is no more to come.
+      if (grant.kind === 'none' && (identified.kind === 'host' || grant.reason.code === 'peer-denied')) {
+        return refuse(owner, { reason: grant.reason.code, detail: grant.reason.detail }, fields);
       }
       const peer: Admitted = {
         key: `peer-${(accepted += 1)}`,
@@ -176,14 +177,14 @@ function identify({ uid, place }: PeerProcess, { ownPod, ownContainer = 'pod' }:
   }
 }
 
-/** What the peer may ask for now. `peer-denied` means that no rule gives it anything, so there is no point in talking to it. */
+/** What the peer may ask for now. A pod with `peer-denied` is given nothing by the rules, so there is no point in talking to it. */
 function decide(peer: Identified, index: NodePods, rules: readonly PeerRule[]): Grant {
   const none = (code: ReasonCode, detail: string): Grant => ({ kind: 'none', reason: { code, detail } });
   const subject = subjectOf(peer, index);
   // A process can be faster than the news of its pod: the connection waits for the pod without a grant.
   if (subject === undefined) return none('peer-unknown', 'the pod is not known on this node, or has ended');
   const granted = matchRules(rules, subject);
-  if (granted === undefined) return none('peer-denied', 'no rule under peers matches');
+  if (granted === undefined) return none(peer.kind === 'host' ? 'peer-unknown' : 'peer-denied', 'no rule under peers matches');
   if (granted === 'none') return none('peer-denied', 'a rule under peers grants nothing');
   if (granted !== 'own' && granted !== 'node') return { kind: 'patterns', patterns: granted };
   // Our own pod holds every key already; a neighbour in it is no delegate.

@@ -97,7 +97,7 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
     return codeInLog(log, 'connection refused');
   },
   'peer-denied': () => {
-    const { connect, log } = given.peers();
+    const { connect, log } = given.peers({ rules: [{ host: { unit: 'sshd.service' }, grant: 'none' }] });
     connect({ kind: 'host', unit: 'sshd.service' });
     return codeInLog(log, 'connection refused');
   },

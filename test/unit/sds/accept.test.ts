@@ -95,7 +95,7 @@ t.test('U07: a peer that may not ask gets no byte', async (t) => {
   t.equal(await s.metrics.read('signet_peer_connections_total', { grant: 'refused' }), 50);
   t.match(
     s.log.lines.filter((line) => line.level === 'warn'),
-    { length: 1, 0: { fields: { pid: process.pid, uid: ourUid, reason: 'peer-denied' } } },
+    { length: 1, 0: { fields: { pid: process.pid, uid: ourUid, reason: 'peer-unknown' } } },
   );
 });
 

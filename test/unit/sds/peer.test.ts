@@ -109,15 +109,22 @@ t.test('rules decide for pods and processes of the node', async (t) => {
   t.match(peer?.fields, { uid: 101, unit: 'envoy.service' });
 });
 
-for (const { name, place, rules, detail } of [
+for (const { name, place, rules, reason = 'peer-unknown', detail } of [
   { name: 'a process of the node without a rule', place: host(), detail: /no rule/ },
   {
     name: 'a process that a rule grants nothing',
     place: host(),
     rules: [{ host: { uid: 1000 }, grant: 'none' }],
+    reason: 'peer-denied',
     detail: /grants nothing/,
   },
-  { name: 'a pod without a rule', place: pod(podA), rules: [{ host: { uid: 1000 }, grant: 'node' }], detail: /no rule/ },
+  {
+    name: 'a pod without a rule',
+    place: pod(podA),
+    rules: [{ host: { uid: 1000 }, grant: 'node' }],
+    reason: 'peer-denied',
+    detail: /no rule/,
+  },
   { name: 'a static pod', place: { kind: 'static-pod' }, detail: /static pod/ },
   {
     name: 'a container that is no pod, with a rule for its uid',
@@ -137,12 +144,12 @@ for (const { name, place, rules, detail } of [
     detail: /pod of the agent/,
   },
   { name: 'beside us', place: { kind: 'beside-us' }, detail: /pod of the agent/ },
-] as readonly { name: string; place: Place; rules?: readonly PeerRule[]; detail: RegExp }[]) {
+] as readonly { name: string; place: Place; rules?: readonly PeerRule[]; reason?: string; detail: RegExp }[]) {
   t.test(`refused at accept: ${name}`, async (t) => {
     const s = scene(t, rules === undefined ? {} : { rules });
     t.equal(s.connect(place).peer, undefined);
     t.equal(await s.refused(), 1);
-    t.match(s.warnings(), [{ uid: 1000, detail }]);
+    t.match(s.warnings(), [{ uid: 1000, reason, detail }]);
     t.equal(await s.metrics.read('signet_sds_connections'), 0);
   });
 }
