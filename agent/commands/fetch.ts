@@ -7,7 +7,7 @@ import type { AdminClient } from '../admin/client.js';
 import { SignetError, kindOf } from '../runtime/errors.js';
 import { formatInstant, systemClock } from '../runtime/time.js';
 import type { ReceivedSecret, SdsClient } from '../sds/client.js';
-import { createSdsClient } from '../sds/client.js';
+import { createSdsClient, wipeSecret } from '../sds/client.js';
 import type { Certificate } from '../x509/certificate.js';
 import { readCertificates } from '../x509/pem.js';
 import type { SocketOptions } from './command.js';
@@ -53,8 +53,12 @@ export function createFetchCommand(terminal: Terminal): Command {
       const secrets = await client.fetchOnce([name], within).catch(async (error: unknown) => {
         throw await explainMissing(error, name, agent, signal);
       });
-      const roots = name === rootsName ? [] : await client.fetchOnce([rootsName], within);
-      await show([...secrets, ...roots]);
+      try {
+        const roots = name === rootsName ? [] : await client.fetchOnce([rootsName], within);
+        await show([...secrets, ...roots]);
+      } finally {
+        secrets.forEach(wipeSecret);
+      }
       if (options.watch === true) await follow(client, [...new Set([name, rootsName])], show, terminal);
     });
 }
@@ -89,45 +93,47 @@ async function follow(
 ): Promise<void> {
   const latest = new Map<string, ReceivedSecret>();
   let shown = 0;
-  // One after the other: a later write must not be overtaken by an earlier one.
+  // One after the other: a later write must not be overtaken by an earlier one, nor a key be wiped before it is written.
   let showing = Promise.resolve();
   const failed = new AbortController();
   const signal = AbortSignal.any([terminal.signal, failed.signal]);
-  await client.watch(
-    names,
-    ({ name, secret }) => {
-      if (secret === undefined) {
-        latest.delete(name);
-        terminal.err(`signet: ${name} is not there any more; waiting for it\n`);
-        return;
-      }
-      latest.set(name, secret);
-      if (latest.size < names.length) return;
-      shown += 1;
-      // The first one is what fetchOnce has shown.
-      if (shown === 1) return;
-      const secrets = names.flatMap((each) => latest.get(each) ?? []);
-      showing = showing.then(() => show(secrets)).catch((error: unknown) => failed.abort(error));
-    },
-    { signal, onRetry: (_error, delayMs) => terminal.err(`signet: lost the connection, trying again in ${formatDuration(delayMs)}\n`) },
-  );
-  await showing;
+  const replace = (name: string, secret: ReceivedSecret | undefined): void => {
+    const former = latest.get(name);
+    if (secret === undefined) latest.delete(name);
+    else latest.set(name, secret);
+    showing = showing.then(() => wipeSecret(former));
+  };
+  try {
+    await client.watch(
+      names,
+      ({ name, secret }) => {
+        replace(name, secret);
+        if (secret === undefined) terminal.err(`signet: ${name} is not there any more; waiting for it\n`);
+        if (latest.size < names.length) return;
+        shown += 1;
+        // The first one is what fetchOnce has shown.
+        if (shown === 1) return;
+        const secrets = names.flatMap((each) => latest.get(each) ?? []);
+        showing = showing.then(() => show(secrets)).catch((error: unknown) => failed.abort(error));
+      },
+      { signal, onRetry: (_error, delayMs) => terminal.err(`signet: lost the connection, trying again in ${formatDuration(delayMs)}\n`) },
+    );
+  } finally {
+    await showing;
+    latest.forEach(wipeSecret);
+  }
   failed.signal.throwIfAborted();
 }
 
 async function present(secrets: readonly ReceivedSecret[], name: string, options: Options, terminal: Terminal): Promise<void> {
   const chain = secrets.flatMap((secret) => (secret.kind === 'certificate' ? [secret] : []))[0];
   const roots = secrets.flatMap((secret) => (secret.kind === 'roots' ? [secret] : []))[0];
-  try {
-    if (options.write !== undefined) await write(options.write, chain, roots);
-    const certificates = readCertificates(chain?.chainPem ?? roots?.rootsPem ?? '', { source: name });
-    const pem = (chain?.chainPem ?? roots?.rootsPem ?? Buffer.alloc(0)).toString();
-    if (options.json === true) terminal.out(`${JSON.stringify(describe(name, certificates, pem, roots), undefined, 2)}\n`);
-    else if (options.pem === true) terminal.out(pem);
-    else terminal.out(formatSecret(certificates, roots, options.write) + (options.write === undefined ? pem : ''));
-  } finally {
-    chain?.privateKeyPem.fill(0);
-  }
+  if (options.write !== undefined) await write(options.write, chain, roots);
+  const certificates = readCertificates(chain?.chainPem ?? roots?.rootsPem ?? '', { source: name });
+  const pem = (chain?.chainPem ?? roots?.rootsPem ?? Buffer.alloc(0)).toString();
+  if (options.json === true) terminal.out(`${JSON.stringify(describe(name, certificates, pem, roots), undefined, 2)}\n`);
+  else if (options.pem === true) terminal.out(pem);
+  else terminal.out(formatSecret(certificates, roots, options.write) + (options.write === undefined ? pem : ''));
 }
 
 type Chain = Extract<ReceivedSecret, { kind: 'certificate' }>;

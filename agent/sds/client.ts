@@ -3,7 +3,8 @@
 
 import { Client, credentials, status as grpcStatus } from '@grpc/grpc-js';
 import type { StatusObject } from '@grpc/grpc-js';
-import { SignetError, fromGrpcCode, isRetryable, kindOf } from '../runtime/errors.js';
+import { SignetError, fromGrpcCode, isRetryable, kindOf, reasonOf } from '../runtime/errors.js';
+import type { ErrorOptions } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff, sleep, withDeadline } from '../runtime/time.js';
 import { DeltaDiscoveryRequest, DeltaDiscoveryResponse, SPIFFECertValidatorConfig, Secret, deltaPath, secretTypeUrl } from './wire.js';
@@ -25,6 +26,11 @@ export interface SecretUpdate {
   readonly secret: ReceivedSecret | undefined;
 }
 
+/** Wipes the key, if there is one. */
+export function wipeSecret(secret: ReceivedSecret | undefined): void {
+  if (secret?.kind === 'certificate') secret.privateKeyPem.fill(0);
+}
+
 export interface SdsClientOptions {
   /** Path of the socket. */
   readonly path: string;
@@ -37,8 +43,9 @@ export interface SdsClientOptions {
 
 export interface SdsClient {
   /**
-   * The secrets of these names, in this order. Rejects with `unavailable` (nobody answers on the socket), `notFound` (not on
-   * this node, or not issued within the time that the agent waits), `denied`, or `deadline` when not all are there in time.
+   * The secrets of these names, in this order. Rejects with `unavailable` (no agent answers on the socket), `notFound` (not on
+   * this node, or not issued within the time that the agent waits), `denied` (a name, or this process at all), or `deadline`
+   * when not all are there in time; what came until then is wiped.
    */
   fetchOnce(
     names: readonly string[],
@@ -70,16 +77,24 @@ export function createSdsClient(options: SdsClientOptions): SdsClient {
     async fetchOnce(names, { deadlineMs, signal }) {
       const found = new Map<string, ReceivedSecret>();
       const wanted = new Set(names);
-      await withDeadline(clock, deadlineMs, 'fetching secrets', signal, async (within) => {
-        const done = new AbortController();
-        const stop = AbortSignal.any([within, done.signal]);
-        await follow(path, subscription(names, new Map()), stop, (update) => {
-          if (update.secret === undefined) throw new SignetError('notFound', 'no such secret', { fields: { name: update.name } });
-          if (wanted.has(update.name)) found.set(update.name, update.secret);
-          if (found.size === wanted.size) done.abort();
+      const take = ({ name, secret }: SecretUpdate): void => {
+        if (secret === undefined) throw new SignetError('notFound', 'no such secret', { fields: { name } });
+        wipeSecret(wanted.has(name) ? found.get(name) : secret);
+        if (wanted.has(name)) found.set(name, secret);
+      };
+      try {
+        await withDeadline(clock, deadlineMs, 'fetching secrets', signal, async (within) => {
+          const done = new AbortController();
+          await follow(path, subscription(names, new Map()), AbortSignal.any([within, done.signal]), (update) => {
+            take(update);
+            if (found.size === wanted.size) done.abort();
+          });
+          if (!done.signal.aborted && !within.aborted) throw new SignetError('unavailable', 'the server ended the stream');
         });
-        if (!done.signal.aborted && !within.aborted) throw new SignetError('unavailable', 'the server ended the stream');
-      });
+      } catch (error) {
+        found.forEach(wipeSecret);
+        throw error;
+      }
       return names.flatMap((name) => found.get(name) ?? []);
     },
     async watch(names, onUpdate, { signal, onRetry }) {
@@ -88,14 +103,19 @@ export function createSdsClient(options: SdsClientOptions): SdsClient {
       const tell = (update: SecretUpdate): void => {
         attempt = 0;
         const version = update.secret?.version ?? '';
-        if (versions.get(update.name) === version) return;
+        if (versions.get(update.name) === version) {
+          wipeSecret(update.secret);
+          return;
+        }
         versions.set(update.name, version);
         onUpdate(update);
       };
       while (!signal.aborted) {
         const error = await follow(path, subscription(names, versions), signal, tell).catch((caught: unknown) => caught);
         if (signal.aborted) return;
-        if (error !== undefined && !isRetryable(error)) throw error;
+        // Who has been answered before meets an agent that stops, not a rule.
+        const isStop = reasonOf(error) === hungUp && versions.size > 0;
+        if (error !== undefined && !isRetryable(error) && !isStop) throw error;
         attempt += 1;
         const delayMs = backoff(attempt, reconnect, options.random);
         onRetry?.(error, delayMs);
@@ -127,7 +147,11 @@ async function follow(path: string, request: Subscription, signal: AbortSignal, 
     await new Promise<void>((resolve, reject) => {
       call.on('data', (response: DeltaDiscoveryResponse) => {
         try {
-          for (const update of readResponse(response)) onUpdate(update);
+          for (const update of readResponse(response)) {
+            // Nobody waits for what comes after the end.
+            if (signal.aborted) wipeSecret(update.secret);
+            else onUpdate(update);
+          }
           call.write({ typeUrl: secretTypeUrl, responseNonce: response.nonce });
         } catch (error) {
           reject(error);
@@ -147,27 +171,35 @@ async function follow(path: string, request: Subscription, signal: AbortSignal, 
   }
 }
 
-function toError(status: StatusObject, path: string): SignetError {
-  const kind = fromGrpcCode(status.code);
-  const message = kind === 'unavailable' ? explainUnavailable(status.details) : 'the sds server refused';
-  return new SignetError(kind, message, { cause: new Error(status.details), fields: { path } });
-}
+/** The end of a connection at accept: a peer that may ask for nothing is disconnected before it can be told anything. */
+const hungUp = 'peer-unknown';
 
-/** A peer that no rule names is disconnected before it can be told anything. */
-function explainUnavailable(details: string): string {
-  return /ENOENT|ECONNREFUSED|EACCES/.test(details)
-    ? 'cannot reach the sds socket'
-    : 'the sds socket hung up: no rule under peers matches this process, or the agent stops; its log says which';
-}
-
-function readResponse(response: DeltaDiscoveryResponse): SecretUpdate[] {
-  const present = response.resources.map((resource) => {
-    const bytes = resource.resource?.value ?? new Uint8Array();
-    const secret = readSecret(bytes, resource.version ?? '');
-    bytes.fill(0);
-    return { name: secret.name, secret };
+function toError({ code, details }: StatusObject, path: string): SignetError {
+  const options: ErrorOptions = { cause: new Error(details), fields: { path } };
+  const unavailable = (message: string): SignetError => new SignetError('unavailable', message, options);
+  if (code === grpcStatus.UNIMPLEMENTED || /Protocol error/.test(details))
+    return unavailable('what listens on the socket is no sds server');
+  if (code !== grpcStatus.UNAVAILABLE) return new SignetError(fromGrpcCode(code), 'the sds server refused', options);
+  if (/EACCES|EPERM/.test(details)) return new SignetError('denied', 'this user may not open the sds socket', options);
+  if (/ENOENT|ECONNREFUSED/.test(details)) return unavailable('cannot reach the sds socket');
+  if (!/Failed to connect/.test(details)) return unavailable('the sds socket hung up: the agent stops');
+  return new SignetError('denied', 'the sds socket hung up: the agent refuses this process; its log says why', {
+    ...options,
+    reason: hungUp,
   });
-  return [...present, ...response.removedResources.map((name) => ({ name, secret: undefined }))];
+}
+
+/** One update after the other; the bytes that they were read from are wiped whether or not all of them are taken. */
+function* readResponse({ resources, removedResources }: DeltaDiscoveryResponse): Generator<SecretUpdate> {
+  try {
+    for (const { resource, version } of resources) {
+      const secret = readSecret(resource?.value ?? new Uint8Array(), version ?? '');
+      yield { name: secret.name, secret };
+    }
+    for (const name of removedResources) yield { name, secret: undefined };
+  } finally {
+    for (const { resource } of resources) resource?.value?.fill(0);
+  }
 }
 
 function readSecret(bytes: Uint8Array, version: string): ReceivedSecret {

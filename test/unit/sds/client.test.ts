@@ -79,8 +79,9 @@ void t.test('who is disconnected learns where the reason stands', async (t) => {
   });
   await once(server, 'listening');
   t.match(await errorOf(createSdsClient({ path, clock: systemClock }).fetchOnce([a], soon)), {
-    kind: 'unavailable',
-    message: /no rule under peers matches/,
+    kind: 'denied',
+    reason: 'peer-unknown',
+    message: /its log says why/,
   });
 });
 
