@@ -1,0 +1,84 @@
+// From the API server to the wire: pods that come one by one, all at once, and a node that is full when the agent starts. See suites.md.
+
+import t from 'tap';
+import type { Test } from 'tap';
+import { sharedCluster } from '../fixtures/cluster.js';
+import type { ClusterAgent } from '../fixtures/cluster-agent.js';
+import { createClusterAgent, installRights } from '../fixtures/cluster-agent.js';
+import { createAccounts, createPods, formatLatencies, measurePods } from '../fixtures/cluster-crowd.js';
+import type { Istiod } from '../fixtures/cluster-istiod.js';
+import { startIstiod } from '../fixtures/cluster-istiod.js';
+import type { TestNode } from '../fixtures/cluster-objects.js';
+import { createNamespace, createNode } from '../fixtures/cluster-objects.js';
+import type { ManifestComponent } from '../fixtures/manifests.js';
+import { connectSds } from '../fixtures/secret-watch.js';
+import { createScene } from '../fixtures/scene.js';
+import type { Scene } from '../fixtures/scene.js';
+import { stopwatch, until } from '../fixtures/until.js';
+
+const cluster = await sharedCluster(t);
+
+interface Place {
+  readonly scene: Scene;
+  readonly node: TestNode;
+  readonly istiod: Istiod;
+  readonly agent: ClusterAgent;
+}
+
+/** istiod as shipped, and an agent on a node of its own that does not run yet. */
+async function prepare(t: Test, auth: 'node' | 'workload'): Promise<Place> {
+  const components: readonly ManifestComponent[] = ['pods-as-node', ...(auth === 'workload' ? (['workload-tokens'] as const) : [])];
+  const scene = await createScene(t);
+  await installRights(t, cluster, components);
+  const node = await createNode(cluster);
+  const istiod = await startIstiod(scene, cluster, auth === 'node' ? { trustedNodeAccounts: ['signet-system/signet-agent'] } : {});
+  const agent = await createClusterAgent(scene, cluster, {
+    node,
+    components,
+    caRoots: istiod.roots,
+    config: ({ upstream }) => ({ upstreams: [{ ...upstream, endpoints: [`localhost:${istiod.port()}`] }] }),
+  });
+  return { scene, node, istiod, agent };
+}
+
+await t.test('200 pods of 200 accounts, one every 100 ms and then at once, get their secrets through istiod', async (t) => {
+  const { scene, node, agent } = await prepare(t, 'node');
+  await agent.start();
+  for (const [name, everyMs] of [
+    ['one every 100 ms', 100],
+    ['at once', 0],
+  ] as const) {
+    const namespace = await createNamespace(cluster, 'crowd');
+    const accounts = await createAccounts(cluster, namespace, 'app', 200);
+    const { toWire, allMs } = await measurePods(scene, cluster, agent.socket, { namespace, accounts, node: node.name }, everyMs);
+    t.equal(toWire.length, 200);
+    const perSecond = Math.round(200_000 / allMs);
+    t.comment(`${name}: accepted to wire ${formatLatencies(toWire)}; ${perSecond} certificates a second, istiod makes 80 calls a second`);
+  }
+});
+
+await t.test('1,000 pods of 300 accounts are read by one list, and all are served', async (t) => {
+  const { scene, node, agent } = await prepare(t, 'node');
+  const namespace = await createNamespace(cluster, 'full');
+  const accounts = await createAccounts(cluster, namespace, 'app', 300);
+  await createPods(cluster, { namespace, accounts, node: node.name }, 1_000);
+  await agent.start();
+  const names = accounts.map((account) => `spiffe://cluster.local/ns/${namespace}/sa/${account}`);
+  const elapsed = stopwatch();
+  const { received } = connectSds(scene, agent.socket).watch('delta', names);
+  await until(
+    'every account has its secret',
+    120_000,
+    () => new Set(received.filter(({ chain }) => chain !== '').map(({ name }) => name)).size === 300,
+  );
+  t.comment(`all served ${(elapsed() / 1_000).toFixed(1)} s after the start`);
+  t.equal(await agent.metric('signet_pods'), 1_001, 'its own pod too');
+
+  const asked = cluster.audit().filter(({ impersonatedUser }) => impersonatedUser?.username === `system:node:${node.name}`);
+  const requests = [...new Map(asked.map((event) => [event.auditID, event])).values()];
+  // The one with a limit is of the fixture, which waits for the right.
+  const reads = requests.filter(({ requestURI }) => requestURI.startsWith('/api/v1/pods?') && !requestURI.includes('limit=1&'));
+  t.equal(reads.length, 1, 'one read of the pods');
+  t.match(reads[0], { verb: 'watch', requestURI: 'sendInitialEvents=true', responseStatus: { code: 200 } });
+  t.ok(requests.length < 20, `${requests.length} requests in all`);
+});

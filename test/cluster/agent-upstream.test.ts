@@ -1,0 +1,213 @@
+// The agent of the manifests under an istiod that changes: another address, another root, another CA. See suites.md.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+import t from 'tap';
+import { parseSpiffeId } from '../../agent/identity/spiffe-id.js';
+import { createCsr, csrToPem, generateKey } from '../../agent/x509/csr.js';
+import { readCertificates } from '../../agent/x509/pem.js';
+import { sharedCluster } from '../fixtures/cluster.js';
+import type { ClusterAgent } from '../fixtures/cluster-agent.js';
+import { createClusterAgent, installRights } from '../fixtures/cluster-agent.js';
+import type { IstiodOptions, Istiod } from '../fixtures/cluster-istiod.js';
+import { istioAudience, istiodHost, startIstiod, writeIstioCa } from '../fixtures/cluster-istiod.js';
+import {
+  createAccount,
+  createNamespace,
+  createNode,
+  createObjects,
+  createPod,
+  createToken,
+  uniqueName,
+} from '../fixtures/cluster-objects.js';
+import type { JsonObject } from '../fixtures/envoy-examples.js';
+import { callIstio } from '../fixtures/istio-client.js';
+import type { ManifestComponent } from '../fixtures/manifests.js';
+import { agentAccount } from '../fixtures/manifests.js';
+import { createScene } from '../fixtures/scene.js';
+import { connectSds } from '../fixtures/secret-watch.js';
+import { stopwatch, until } from '../fixtures/until.js';
+
+const cluster = await sharedCluster(t);
+const namespace = await createNamespace(cluster, 'agent');
+await createAccount(cluster, namespace, 'web');
+const web = `spiffe://cluster.local/ns/${namespace}/sa/web`;
+
+const trusted = { trustedNodeAccounts: [`${agentAccount.namespace}/${agentAccount.account}`] };
+
+/** Waits until the identity has a certificate with another serial number than before and nothing is wrong with it. */
+async function renewed(agent: ClusterAgent, before: string | undefined, deadlineMs = 60_000): Promise<number> {
+  const elapsed = stopwatch();
+  await until('a new certificate', deadlineMs, async () => {
+    const identity = await agent.identity(web);
+    return identity?.state === 'issued' && identity.serial !== before;
+  });
+  return elapsed();
+}
+
+/** Asks for a renewal and waits until it has failed for this reason. */
+async function fails(agent: ClusterAgent, code: string): Promise<void> {
+  await agent.renew(web);
+  await until(`the renewal fails with ${code}`, 60_000, async () => (await agent.identity(web))?.reason?.code === code);
+}
+
+interface Installed {
+  readonly components?: readonly ManifestComponent[];
+  readonly config: (upstream: JsonObject) => JsonObject;
+  readonly caRoots: string;
+}
+
+/** An agent on a node of its own, where a pod of `web` runs, with its first certificate. */
+async function install(t: Test, { components = ['pods-as-node'], config, caRoots }: Installed): Promise<ClusterAgent> {
+  await installRights(t, cluster, components);
+  const node = await createNode(cluster);
+  await createPod(cluster, { namespace, account: 'web', node: node.name });
+  const options = { node, components, caRoots, config: ({ upstream }: { readonly upstream: JsonObject }) => config(upstream) };
+  const agent = await createClusterAgent(await createScene(t), cluster, options);
+  agent.setHosts({ [istiodHost]: '127.0.0.1' });
+  await agent.start();
+  await renewed(agent, undefined);
+  return agent;
+}
+
+const at = (istiod: Istiod): { readonly endpoints: readonly string[] } => ({ endpoints: [`${istiodHost}:${istiod.port()}`] });
+
+/** An istiod with a CA below `cacerts`, which `writeIstioCa` replaces. */
+async function startWithCa(t: Test, options: IstiodOptions = {}): Promise<{ readonly istiod: Istiod; readonly caDirectory: string }> {
+  const scene = await createScene(t);
+  const caDirectory = join(scene.directory, 'cacerts');
+  writeIstioCa(caDirectory);
+  return { istiod: await startIstiod(scene, cluster, { ...trusted, caDirectory, ...options }), caDirectory };
+}
+
+const rootOf = (caDirectory: string): string => readFileSync(join(caDirectory, 'root-cert.pem'), 'utf8');
+
+await t.test('istiod restarted, moved to another address, installed anew under another root: healed without a restart', async (t) => {
+  const { istiod, caDirectory } = await startWithCa(t);
+  const agent = await install(t, { caRoots: istiod.roots, config: (upstream) => ({ upstreams: [{ ...upstream, ...at(istiod) }] }) });
+  const pid = agent.pid();
+  const heals = async (what: string, code: string, heal: () => unknown): Promise<void> => {
+    const before = (await agent.identity(web))?.serial;
+    await fails(agent, code);
+    await heal();
+    t.comment(`${what}: healed after ${Math.round(await renewed(agent, before))} ms`);
+  };
+
+  await istiod.stop();
+  await heals('restarted', 'ca-unavailable', () => istiod.start());
+  await istiod.stop();
+  await istiod.start('same', '127.0.0.2');
+  await heals('moved', 'ca-unavailable', () => agent.setHosts({ [istiodHost]: '127.0.0.2' }));
+  writeIstioCa(caDirectory);
+  await istiod.stop();
+  await istiod.start('same', '127.0.0.2');
+  await heals('another root', 'ca-root-unknown', () => agent.setCaRoots(rootOf(caDirectory)));
+  t.equal(agent.pid(), pid, 'all by one process');
+});
+
+await t.test('roots from a ConfigMap that is rewritten: healed without a restart', async (t) => {
+  const { istiod, caDirectory } = await startWithCa(t);
+  const name = uniqueName('ca-root');
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['get', 'list', 'watch'] }];
+  await createObjects(cluster, [
+    { kind: 'ConfigMap', metadata: { namespace, name }, data: { 'root-cert.pem': istiod.roots } },
+    { kind: 'Role', metadata: { namespace, name }, rules },
+    {
+      kind: 'RoleBinding',
+      metadata: { namespace, name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      subjects: [{ kind: 'ServiceAccount', namespace: agentAccount.namespace, name: agentAccount.account }],
+    },
+  ]);
+  const source = { kind: 'configmap', namespace, name };
+  const agent = await install(t, {
+    caRoots: '',
+    config: (upstream) => ({
+      upstreams: [{ ...upstream, ...at(istiod), tls: { roots: source } }],
+      trustBundle: { sources: [source] },
+    }),
+  });
+  writeIstioCa(caDirectory);
+  await istiod.stop();
+  await istiod.start();
+  const before = (await agent.identity(web))?.serial;
+  await fails(agent, 'ca-root-unknown');
+  await cluster.admin.patch(`/api/v1/namespaces/${namespace}/configmaps/${name}`, { data: { 'root-cert.pem': rootOf(caDirectory) } });
+  t.comment(`healed after ${Math.round(await renewed(agent, before))} ms`);
+  t.match(await agent.status(), { ready: true, bundle: { roots: 1 } });
+});
+
+await t.test('a second upstream with a root of its own, also beside the known one: refused, counted, the bundle as before', async (t) => {
+  const scene = await createScene(t);
+  const first = await startIstiod(scene, cluster, { ...trusted, name: 'first' });
+  const { istiod: second, caDirectory } = await startWithCa(t, { name: 'second' });
+  const secondRoots = join(scene.directory, 'second.pem');
+  writeFileSync(secondRoots, second.roots);
+  const agent = await install(t, {
+    caRoots: first.roots,
+    config: (upstream) => ({
+      upstreams: [
+        { ...upstream, ...at(first) },
+        { ...upstream, ...at(second), tls: { roots: { kind: 'file', path: secondRoots } } },
+      ],
+    }),
+  });
+  const { received } = connectSds(scene, agent.socket).watch('sotw', ['ROOTCA']);
+  await until('the bundle', 20_000, () => received.length > 0);
+  const [{ bundle }, before] = [await agent.status(), await agent.identity(web)];
+  const refused = async (): Promise<number> =>
+    (await agent.metric('signet_ca_answers_refused_total', { upstream: 'istio-2', reason: 'trust-anchor-unknown' })) ?? 0;
+  const refusesMore = async (what: string): Promise<void> => {
+    const counted = await refused();
+    await agent.renew(web);
+    await until(what, 60_000, async () => (await refused()) > counted);
+    t.match(await agent.identity(web), { state: 'retained', serial: before?.serial }, what);
+  };
+
+  await first.stop();
+  await refusesMore('its root as the last element');
+  writeFileSync(join(caDirectory, 'root-cert.pem'), first.roots, { flag: 'a' });
+  await second.stop();
+  await second.start();
+  const token = await createToken(cluster, { ...agentAccount, audience: istioAudience, pod: agent.pod });
+  const csr = csrToPem(await createCsr(await generateKey('ec-p256'), parseSpiffeId(web), 'none'));
+  const answer = await callIstio({ port: second.port(), rootsFile: secondRoots, token, csr, impersonate: web });
+  t.equal(readCertificates(answer.at(-1) ?? '', { source: 'istiod' }).length, 2, 'it answers with both');
+  await refusesMore('its root and the known one as the last element');
+  t.same((await agent.status()).bundle, bundle);
+  t.equal(received.length, 1, 'nobody was sent other roots');
+  await first.start();
+  await renewed(agent, before?.serial);
+});
+
+await t.test('auth workload: nothing is trusted but the API server, which gives no token for a pod of another node', async (t) => {
+  const istiod = await startIstiod(await createScene(t), cluster);
+  await createAccount(cluster, namespace, 'far');
+  const elsewhere = await createNode(cluster);
+  const far = await createPod(cluster, { namespace, account: 'far', node: elsewhere.name });
+  const manifest = join((await createScene(t)).directory, 'pods.json');
+  const { name, uid } = far;
+  // What the agent would have to believe to ask for it.
+  writeFileSync(
+    manifest,
+    JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid }, spec: { serviceAccountName: 'far' } }),
+  );
+  const agent = await install(t, {
+    components: ['pods-as-node', 'workload-tokens'],
+    caRoots: istiod.roots,
+    config: (upstream) => ({
+      upstreams: [{ ...upstream, ...at(istiod) }],
+      pods: { sources: [{ kind: 'auto' }, { kind: 'file', path: manifest }] },
+    }),
+  });
+  const own = `spiffe://cluster.local/ns/${agentAccount.namespace}/sa/${agentAccount.account}`;
+  t.match(await agent.identity(own), { state: 'issued' }, 'its own identity too');
+  const reason = await until(
+    'a reason',
+    60_000,
+    async () => (await agent.identity(`spiffe://cluster.local/ns/${namespace}/sa/far`))?.reason,
+  );
+  t.match(reason, { code: 'token-pod-denied', detail: /no relationship found between node/ });
+  t.match(await agent.identity(web), { state: 'issued' });
+});
