@@ -11,6 +11,8 @@ export interface IstioAuth {
   readonly impersonates: boolean;
   /** The token to ask with; it may still turn out to be for another audience. */
   tokenFor(id: SpiffeId, signal: AbortSignal): Promise<Token>;
+  /** What may be tried once when the CA does not accept this token; undefined when there is nothing. */
+  formerOf(refused: Token): Token | undefined;
   /** The CA took the token or refused it; not called when it could not be reached. */
   settled(id: SpiffeId): void;
 }
@@ -20,6 +22,7 @@ export function createNodeAuth(token: TokenFile): IstioAuth {
   return {
     impersonates: true,
     tokenFor: async () => token.usable(),
+    formerOf: (refused) => token.formerOf(refused),
     settled: () => {},
   };
 }
@@ -50,6 +53,8 @@ export function createWorkloadAuth({ createToken, clock }: WorkloadAuthOptions):
       kept.set(id.uri, token);
       return token;
     },
+    // A token that was just made took the place of none.
+    formerOf: () => undefined,
     settled: ({ uri }) => void kept.delete(uri),
   };
 }

@@ -1,6 +1,7 @@
 // One endpoint of an upstream that speaks IstioCertificateService: istiod, istio-csr, `signet ca`. Called by ca/failover.ts.
 // Promises: always over verified TLS and never through a proxy; a connection that failed, hung or was opened with former roots
-// is not used again, and the next call looks the name up anew; calls under way on it end undisturbed. It does not retry.
+// is not used again, and the next call looks the name up anew; calls under way on it end undisturbed. It does not retry, but for
+// one call with the token of a moment ago after the newest was refused.
 
 import { isIPv4, isIPv6 } from 'node:net';
 import { Client, Metadata, credentials } from '@grpc/grpc-js';
@@ -18,6 +19,7 @@ import { formatCertificates, formatPem } from '../x509/pem.js';
 import type { CaClient } from './ca-client.js';
 import type { IstioAuth } from './istio-auth.js';
 import { allowedLifetimeMs, toCaError } from './istio-status.js';
+import { keyIdOfRoot, shownIssuerKeyId } from './shown-issuer.js';
 import type { Token } from './token.js';
 
 export interface IstioOptions {
@@ -48,6 +50,9 @@ export interface IstioClient extends CaClient {
 
 /** A CA that keeps refusing may have a reason that only a new connection shows, such as a balancer's choice. */
 const refusalsPerConnection = 3;
+
+/** Of the roots that are known, so many are told. */
+const maxKeyIds = 8;
 
 export function createIstioClient(options: IstioOptions): IstioClient {
   const { name, endpoint, roots, auth, audience, clusterId, clock } = options;
@@ -80,6 +85,15 @@ export function createIstioClient(options: IstioOptions): IstioClient {
     refusals = wasRefused(status) ? refusals + 1 : 0;
   };
 
+  /** A root that changed may have kept its name, so the keys are told: that of the CA and those that are known. */
+  const explain = async (status: ServiceError, facts: Fields, signal: AbortSignal): Promise<SignetError> => {
+    const error = toCaError(status, facts);
+    if (error.reason !== 'ca-root-unknown') return error;
+    const shownKeyId = await shownIssuerKeyId(endpoint, options.serverName, clock, signal);
+    const knownKeyIds = (options.tlsRoots.value ?? []).slice(0, maxKeyIds).map(keyIdOfRoot);
+    return toCaError(status, { ...facts, shownKeyId, knownKeyIds });
+  };
+
   return {
     name,
     endpoint: `${endpoint.host}:${endpoint.port}`,
@@ -96,7 +110,11 @@ export function createIstioClient(options: IstioOptions): IstioClient {
       };
       const connection = connections.open();
       try {
-        const elements = await connection.call(request, metadata, signal);
+        const elements = await connection.call(request, metadata, signal).catch(async (error: unknown) => {
+          const former = isUnauthenticated(error) ? auth.formerOf(token) : undefined;
+          if (former === undefined) throw error;
+          return await connection.call(request, metadataFor(former), signal);
+        });
         refusals = 0;
         auth.settled(id);
         return accept({ elements: elements.map((element) => Buffer.from(element)), roots: roots.value, upstream: name });
@@ -108,7 +126,7 @@ export function createIstioClient(options: IstioOptions): IstioClient {
         if (!isServiceError(error)) throw error;
         learn(id, error, askedMs);
         if (isBroken(error) || (refusals > 0 && refusals % refusalsPerConnection === 0)) connection.retire();
-        throw toCaError(error, factsOf(id, token));
+        throw await explain(error, factsOf(id, token), signal);
       } finally {
         connection.release();
       }
@@ -122,6 +140,11 @@ export function createIstioClient(options: IstioOptions): IstioClient {
 
 function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && 'code' in error && 'details' in error;
+}
+
+/** The token itself is refused, as one is that not every API server behind the CA knows yet. */
+function isUnauthenticated(error: unknown): boolean {
+  return isServiceError(error) && toCaError(error, {}).reason === 'ca-unauthenticated';
 }
 
 /** UNAUTHENTICATED and PERMISSION_DENIED. */

@@ -29,6 +29,8 @@ export interface TokenFileOptions {
 export interface TokenFile {
   /** A token that is for the audience and not expired. Throws with the reason why there is none. */
   usable(): Token;
+  /** The token that this one took the place of within the last minute, while it is usable: not every API server may know the new one. */
+  formerOf(token: Token): Token | undefined;
   /** Why there is none; undefined while there is one. */
   readonly reason: Watched<Reason | undefined>;
   run(signal: AbortSignal): Promise<void>;
@@ -37,12 +39,16 @@ export interface TokenFile {
 /** The kubelet allows far less. */
 const maxBytes = 64 * 1024;
 
+/** How long a token that was replaced may be tried once more, in ms. */
+const formerMs = 60_000;
+
 /** The wall clock is looked at this often, so that a step is noticed. */
 const lookEveryMs = 30_000;
 
 export function createTokenFile({ upstream, path, audience, clock, log, metrics }: TokenFileOptions): TokenFile {
   const missing = new SignetError('unauthenticated', 'token has not been read', { reason: 'ca-token-missing', fields: { path } });
   let current: Token | undefined;
+  let former: { readonly token: Token; readonly until: number } | undefined;
   /** Why the last read gave no token. */
   let fault: SignetError | undefined = missing;
   let alarm: Alarm | undefined;
@@ -55,6 +61,7 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
   };
 
   const look = (): void => {
+    if (former !== undefined && clock.monotonic() >= former.until) former = undefined;
     const before = reason.value;
     try {
       usable();
@@ -72,7 +79,9 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
   const onContent = (content: FileContent): void => {
     try {
       if (content instanceof SignetError) throw missingFile(content, path);
-      current = readToken(content, { audience, path });
+      const next = readToken(content, { audience, path });
+      former = current === undefined ? undefined : { token: current, until: clock.monotonic() + formerMs };
+      current = next;
       fault = undefined;
       log.debug('token for the ca read', { path });
     } catch (error) {
@@ -87,11 +96,16 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
 
   return {
     usable,
+    formerOf(token) {
+      if (token !== current || former === undefined || clock.monotonic() >= former.until) return undefined;
+      return former.token.claims.expiresAt > clock.now() ? former.token : undefined;
+    },
     reason,
     async run(signal) {
       await followFile({ path, clock, log, maxBytes }, onContent).run(signal);
       alarm?.cancel();
       current = undefined;
+      former = undefined;
       fault = missing;
     },
   };

@@ -1,6 +1,7 @@
 import dns from 'node:dns';
 import t from 'tap';
 import { createWorkloadAuth } from '../../../agent/ca/istio-auth.js';
+import { shownIssuerKeyId } from '../../../agent/ca/shown-issuer.js';
 import { Token } from '../../../agent/ca/token.js';
 import { until } from '../../fixtures/clock.js';
 import { createIntermediate, createRoot, dayMs } from '../../fixtures/pki.js';
@@ -204,9 +205,43 @@ t.test('a CA under another root is refused until the roots have it', async (t) =
   ca.replaceServing(next);
   await ca.move();
   await t.rejects(issue(client), { name: 'SignetError', kind: 'unavailable' });
-  await t.rejects(issue(client), { name: 'SignetError', kind: 'unavailable', reason: 'ca-root-unknown' });
+  await t.rejects(issue(client), {
+    name: 'SignetError',
+    kind: 'unavailable',
+    reason: 'ca-root-unknown',
+    fields: { shownKeyId: next.certificate.subjectKeyId, knownKeyIds: [ca.servingRoot.certificate.subjectKeyId] },
+  });
   tlsRoots.set([ca.servingRoot.certificate, next.certificate]);
   await issue(client);
+});
+
+t.test('what cannot be seen of a CA that is refused is left out', async (t) => {
+  const key = (): Promise<string | undefined> =>
+    shownIssuerKeyId({ host: '127.0.0.1', port: ca.port }, 'ca.test', systemClock, new AbortController().signal);
+  const ca = await createFakeIstioCa(t);
+  t.equal(await key(), ca.servingRoot.certificate.subjectKeyId);
+  await ca.stop();
+  t.equal(await key(), undefined);
+});
+
+t.test('the token of a moment ago is tried once when the newest is refused', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  const [former, newest] = [createTestToken(), createTestToken({ expiresAt: Date.now() + 2 * dayMs })];
+  const auth = fixedAuth(newest);
+  const { client } = createIstioScene(t, ca, { auth });
+  const sent = (): unknown[] => ca.calls.splice(0).map(({ headers }) => headers['authorization']);
+  ca.outcome = ({ headers }) => (headers['authorization'] === `Bearer ${newest}` ? refusals.token : undefined);
+  await t.rejects(issue(client), { name: 'SignetError', reason: 'ca-unauthenticated' });
+  t.same(sent(), [`Bearer ${newest}`]);
+  auth.former = new Token(former);
+  await issue(client);
+  t.same(sent(), [`Bearer ${newest}`, `Bearer ${former}`]);
+  ca.outcome = () => refusals.token;
+  await t.rejects(issue(client), { name: 'SignetError', reason: 'ca-unauthenticated' });
+  t.equal(sent().length, 2, 'not again');
+  ca.outcome = () => refusals.impersonation;
+  await t.rejects(issue(client), { name: 'SignetError', reason: 'ca-impersonation-refused' });
+  t.equal(sent().length, 1, 'another refusal is not of the token');
 });
 
 t.test('new roots mean a new connection, and calls under way end on the old one', async (t) => {

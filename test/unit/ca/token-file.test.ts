@@ -53,6 +53,31 @@ t.test('the token of the file, as soon as it changes', async (t) => {
   await clock.advance(0);
 });
 
+t.test('the token before is known for a minute, while it is valid', async (t) => {
+  const { clock, file, write } = scene(t);
+  start(t, file);
+  const texts = [1, 2, 3].map((hours) => token({ expiresAt: testTime + hours * hourMs }));
+  const put = async (text: string | undefined): Promise<void> => {
+    write(text ?? '');
+    await until(() => given(file) === `Bearer ${text}`);
+  };
+  const former = (): string | undefined => file.formerOf(file.usable())?.authorization('istio-ca', testTime);
+  await put(texts[1]);
+  const first = file.usable();
+  t.equal(former(), undefined, 'there was none before');
+  await put(texts[2]);
+  t.equal(former(), `Bearer ${texts[1]}`);
+  t.equal(file.formerOf(first), undefined, 'not of one that was replaced itself');
+  await clock.advance(59_999);
+  t.equal(former(), `Bearer ${texts[1]}`);
+  await clock.advance(1);
+  t.equal(former(), undefined);
+  await put(texts[0]);
+  await put(texts[2]);
+  clock.step(hourMs);
+  t.equal(former(), undefined, 'it is expired');
+});
+
 t.test('the swap of a projected volume', async (t) => {
   const { directory, file } = scene(t);
   const [first, second] = [token(), token({ expiresAt: testTime + 2 * hourMs })];
