@@ -19,6 +19,7 @@ import { createTokenRequester } from './kube/token-request.js';
 import type { Metrics } from './metrics.js';
 import { addProcessMetrics, createMetrics } from './metrics.js';
 import { createNodeSecrets } from './node-secrets.js';
+import { selectionWith } from './pods/ambient-namespaces.js';
 import type { IdentityIndex, NodeIdentity } from './pods/identity-index.js';
 import { createIdentityIndex } from './pods/identity-index.js';
 import { createReadiness, createTaskGroup } from './runtime/lifecycle.js';
@@ -35,7 +36,7 @@ import { createAttestor, readStandpoint } from './sds/process.js';
 import { createSdsServer } from './sds/server.js';
 import { createSdsService } from './sds/service.js';
 import { adminPeers, openSockets } from './sockets.js';
-import { createOutsideRoots, createPodSources, createRootSources } from './sources.js';
+import { createOutsideRoots, createNamespaces, createPodSources, createRootSources } from './sources.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
 import { createTrustBundle } from './trust-bundle.js';
 import type { Upstreams } from './upstreams.js';
@@ -85,10 +86,11 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const kube = createKubeAccess({ kubeconfig, env: input.env ?? processEnvironment(), node, clock, log, metrics });
   const shared: Shared = { config, kube, clock, log, metrics };
   const sources = createPodSources(config, shared);
+  const namespaces = createNamespaces(config, shared);
   const index = createIdentityIndex({
     sources,
     trustDomain: config.trustDomain,
-    select: settings.select,
+    select: namespaces === undefined ? settings.select : selectionWith(settings.select, namespaces),
     lingerMs: config.pods.lingerMs,
     clock,
     log,
@@ -100,6 +102,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
 
   const readiness = createReadiness();
   readiness.follow('pods', index.reason, 'needed');
+  if (namespaces !== undefined) readiness.follow('namespaces', namespaces.reason, 'noted');
   // Without the roots that are expired the bundle is complete.
   readiness.follow('roots', roots.reason, ({ code }) => (code === 'root-expired' ? 'noted' : 'needed'));
   // With several upstreams one that lacks something keeps nobody from becoming ready.
@@ -142,7 +145,18 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   doors.start('sds', sockets.sds);
   const tasks = createTaskGroup(clock, log);
   const { issuer } = certificates;
-  const parts = { settings, index, ...(issuer === undefined ? {} : { issuer }), upstreams, roots, cache, policy: sds.policy, http, admin };
+  const parts = {
+    settings,
+    ...(namespaces === undefined ? {} : { namespaces }),
+    index,
+    ...(issuer === undefined ? {} : { issuer }),
+    upstreams,
+    roots,
+    cache,
+    policy: sds.policy,
+    http,
+    admin,
+  };
   for (const [name, part] of Object.entries(parts)) tasks.start(name, (signal) => part.run(signal));
 
   return {

@@ -6,6 +6,8 @@ import type { KubeAccess } from './kube/access.js';
 import { createKubeClient } from './kube/client.js';
 import { createKubeletCredential } from './kube/kubelet-credential.js';
 import type { Metrics } from './metrics.js';
+import type { AmbientNamespaces } from './pods/ambient-namespaces.js';
+import { createAmbientNamespaces } from './pods/ambient-namespaces.js';
 import { createApiServerSource } from './pods/apiserver-source.js';
 import { createAutoSource } from './pods/auto-source.js';
 import { createFileSource } from './pods/file-source.js';
@@ -28,7 +30,20 @@ interface Services {
   readonly metrics: Metrics;
 }
 
-export function createPodSources({ pods, node }: Pick<Config, 'pods' | 'node'>, services: Services): readonly PodSource[] {
+/** What namespaces say of their pods, where that is wanted. */
+export function createNamespaces(
+  { pods }: { readonly pods: Pick<Config['pods'], 'namespaces'> },
+  { kube, ...services }: Services,
+): AmbientNamespaces | undefined {
+  return pods.namespaces ? createAmbientNamespaces({ client: kube.own, ...services }) : undefined;
+}
+
+type PodSettings = Pick<Config['pods'], 'sources' | 'kubelet'>;
+
+export function createPodSources(
+  { pods, node }: { readonly pods: PodSettings; readonly node: string },
+  services: Services,
+): readonly PodSource[] {
   return pods.sources.map((settings) => createPodSource(settings, pods.kubelet, node, services));
 }
 

@@ -70,26 +70,7 @@ export function settings() {
       ({ mode, nodeName: name }) => name ?? (mode === 'dev' ? 'local' : undefined),
     ),
     identities: identities(),
-    pods: {
-      sources: setting(
-        podSources(),
-        'Where the pods of this node come from. apiserver lists and watches them, as the credential or, with as: node, as this node by impersonation (Kubernetes 1.36 and newer). kubelet-pods-api watches them on the socket of the kubelet (1.37). kubelet polls its port. auto is the first that works of kubelet-pods-api, apiserver as node, apiserver and kubelet. A file holds ordinary Pod manifests and is followed.',
-        inDevelopment(() => undefined, [{ kind: 'auto' }]),
-      ),
-      kubelet: {
-        address: setting(hostPort(), 'Where the kubelet of this node is, for the source kubelet.', '127.0.0.1:10250'),
-        ca: setting(
-          optional(absolutePath()),
-          'File with the roots of its serving certificate, PEM. Without it those of the API server count.',
-        ),
-        serverName: setting(optional(certificateName()), 'The name that its certificate must have. Without it that is the address.'),
-        pin: setting(
-          optional(keyPin()),
-          'SHA-256 of its public key in hexadecimal: decides alone, for a kubelet that signs its own certificate.',
-        ),
-      },
-      linger: setting(duration('0s', '1h'), 'How long an identity is kept after its last pod left.', '30s'),
-    },
+    pods: pods(),
     kubeconfig: setting(
       optional(absolutePath()),
       'A kubeconfig for the API server, such as that of the kubelet; followed, and so are the files that it names. Without it the account of the own pod is used.',
@@ -169,8 +150,40 @@ function identities() {
         'Whether pods on the host network get an identity. Followed after start.',
         'include',
       ),
-      ambient: setting(boolean(), 'Only pods of the Istio ambient mesh get an identity. Followed after start.', false),
+      ambient: setting(
+        boolean(),
+        'Only pods of the Istio ambient mesh get an identity, by the label istio.io/dataplane-mode of the pod, else of its namespace: see pods.namespaces. Followed after start.',
+        false,
+      ),
     },
+  };
+}
+
+function pods() {
+  return {
+    sources: setting(
+      podSources(),
+      'Where the pods of this node come from. apiserver lists and watches them, as the credential or, with as: node, as this node by impersonation (Kubernetes 1.36 and newer). kubelet-pods-api watches them on the socket of the kubelet (1.37). kubelet polls its port. auto is the first that works of kubelet-pods-api, apiserver as node, apiserver and kubelet. A file holds ordinary Pod manifests and is followed.',
+      inDevelopment(() => undefined, [{ kind: 'auto' }]),
+    ),
+    kubelet: {
+      address: setting(hostPort(), 'Where the kubelet of this node is, for the source kubelet.', '127.0.0.1:10250'),
+      ca: setting(
+        optional(absolutePath()),
+        'File with the roots of its serving certificate, PEM. Without it those of the API server count.',
+      ),
+      serverName: setting(optional(certificateName()), 'The name that its certificate must have. Without it that is the address.'),
+      pin: setting(
+        optional(keyPin()),
+        'SHA-256 of its public key in hexadecimal: decides alone, for a kubelet that signs its own certificate.',
+      ),
+    },
+    namespaces: setting(
+      boolean(),
+      'Whether namespaces are watched at the API server for the label istio.io/dataplane-mode, for identities.select.ambient: takes list and watch of namespaces. Without it a pod is of the ambient mesh by its own label, or when the CNI of Istio has marked it, which is later.',
+      false,
+    ),
+    linger: setting(duration('0s', '1h'), 'How long an identity is kept after its last pod left.', '30s'),
   };
 }
 

@@ -216,8 +216,7 @@ function nameIdentities(pods: Iterable<Pod>, trustDomain: string, selection: Sel
 
 function whyNoIdentity(pod: Pod, selection: Selection): Reason | undefined {
   if (pod.mirror) return { code: 'not-on-node', detail: `${pod.name} is a static pod, which has no service account` };
-  const why = whyLeftOut(pod, selection);
-  return why === undefined ? undefined : { code: 'not-selected', detail: why };
+  return whyLeftOut(pod, selection);
 }
 
 /** Pods that left start the linger of their identity; one whose linger is over ends. */

@@ -2,12 +2,12 @@
 // what a server sent, so that every field may be missing or of another type.
 
 import type { KubeObject } from '../kube/client.js';
-import { dataplaneModeLabel } from './manifest-shape.js';
 import type { Pod, PodPhase } from './pod.js';
+import { dataplaneModeLabel } from './pod.js';
 
 const phases: readonly string[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] satisfies PodPhase[];
 
-/** Put on a pod when Istio's CNI has taken it into the ambient mesh, by its own label or its namespace's. */
+/** Put on a pod when Istio's CNI has taken it into the ambient mesh, by its own label or its namespace's; not at once. */
 const ambientAnnotation = 'ambient.istio.io/redirection';
 
 /** The annotation of the API object that stands for a static pod. */
@@ -19,6 +19,8 @@ export function toPod({ metadata, spec, status }: KubeObject): Pod | undefined {
   const { serviceAccountName, hostNetwork } = fieldsOf(spec);
   if (!isText(uid) || !isText(namespace) || !isText(name) || !isText(serviceAccountName)) return undefined;
   const { phase } = fieldsOf(status);
+  const mode = labels?.[dataplaneModeLabel];
+  const isAmbient = mode === undefined ? annotations?.[ambientAnnotation] === 'enabled' : mode === 'ambient';
   return {
     uid,
     namespace,
@@ -29,7 +31,8 @@ export function toPod({ metadata, spec, status }: KubeObject): Pod | undefined {
     labels: textsOf(labels),
     hostNetwork: hostNetwork === true,
     mirror: annotations?.[mirrorAnnotation] !== undefined,
-    ambient: annotations?.[ambientAnnotation] === 'enabled' || labels?.[dataplaneModeLabel] === 'ambient',
+    // Istio's CNI never takes in a pod on the host network.
+    ambient: isAmbient && hostNetwork !== true,
   };
 }
 

@@ -6,6 +6,7 @@ import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Pod } from './pod.js';
+import { dataplaneModeLabel } from './pod.js';
 
 /** One object of a document, in the order of the file. */
 export type ManifestObject = { readonly path: readonly string[] } & (
@@ -13,9 +14,6 @@ export type ManifestObject = { readonly path: readonly string[] } & (
   | { readonly kind: 'namespace'; readonly name: string; readonly dataplaneMode: string | undefined }
   | { readonly kind: 'other'; readonly name: string }
 );
-
-/** The label by which pods and namespaces join Istio's ambient mesh (`ambient`) or stay out of it (`none`). */
-export const dataplaneModeLabel = 'istio.io/dataplane-mode';
 
 const must = (be: string) => ({
   error: (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is missing' : `must be ${be}`),

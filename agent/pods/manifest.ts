@@ -5,8 +5,9 @@ import type { Document, DocumentOptions, ParseOptions, SchemaOptions } from 'yam
 import { isNode, isScalar, parseAllDocuments, visit } from 'yaml';
 import { SignetError } from '../runtime/errors.js';
 import type { ManifestObject } from './manifest-shape.js';
-import { dataplaneModeLabel, readManifest } from './manifest-shape.js';
+import { readManifest } from './manifest-shape.js';
 import type { Pod } from './pod.js';
+import { dataplaneModeLabel } from './pod.js';
 
 export interface Manifests {
   /** The pods of this node, by UID. */
@@ -87,7 +88,7 @@ function podsOfNode(found: readonly Located[], node: string): ReadonlyMap<string
     if (pods.has(pod.uid)) throw faultAt(place, [...path, 'metadata', 'uid'], `uid ${pod.uid} is there twice`);
     names.add(name);
     const mode = pod.labels[dataplaneModeLabel] ?? namespaceModes.get(pod.namespace);
-    // istio-cni never takes in a pod on the host network.
+    // Istio's CNI never takes in a pod on the host network.
     pods.set(pod.uid, mode === 'ambient' && !pod.hostNetwork ? { ...pod, ambient: true } : pod);
   }
   return pods;

@@ -3,6 +3,9 @@
 import type { Reason } from '../runtime/reasons.js';
 import type { Watched } from '../runtime/watched.js';
 
+/** The label by which pods and namespaces join Istio's ambient mesh (`ambient`) or stay out of it (`none`). */
+export const dataplaneModeLabel = 'istio.io/dataplane-mode';
+
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
 
 export interface Pod {
@@ -15,7 +18,7 @@ export interface Pod {
   readonly hostNetwork: boolean;
   /** A mirror of a static pod: it has no identity (its service account is never mounted). */
   readonly mirror: boolean;
-  /** Its label, or else its namespace's, takes it into Istio's ambient mesh. Default false. */
+  /** Its label, or else what its source knows of its namespace, takes it into Istio's ambient mesh. Default false. */
   readonly ambient?: boolean;
 }
 

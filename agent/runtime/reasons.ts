@@ -168,6 +168,10 @@ export const reasons = {
   },
   // Sources
   'pods-unread': { sentence: 'The pods have not been read yet.', action: 'Check the sources under pods.sources.' },
+  'namespaces-unread': {
+    sentence: 'The labels of namespaces have not been read yet, so nobody can tell which pods are in the ambient mesh.',
+    action: 'Grant list and watch of namespaces, or set pods.namespaces to false.',
+  },
   'pods-file-missing': {
     sentence: 'The pods file cannot be read.',
     action: 'Create the file or correct its path; the last good view stays in use.',

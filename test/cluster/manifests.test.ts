@@ -159,6 +159,14 @@ await t.test('pods-cluster-wide: all pods, and nothing else', async (t) => {
   await neverAllowed(t, place);
 });
 
+await t.test('namespaces: their list, and nothing else', async (t) => {
+  const place = await install(t, ['namespaces']);
+  await allowed(t, 'the namespaces', place.agent, '/api/v1/namespaces?labelSelector=istio.io%2Fdataplane-mode%3Dambient');
+  t.equal(await statusOf(place.agent, `/api/v1/namespaces/${namespace}`), 403, 'listed, not read one by one');
+  t.equal(await statusOf(place.agent, '/api/v1/pods'), 403, 'no pods');
+  await neverAllowed(t, place);
+});
+
 await t.test('pods-kubelet: the pods of the kubelet, and nothing else of it', async (t) => {
   const place = await install(t, ['pods-kubelet']);
   const kubelet = await startKubelet(await createScene(t), cluster, place.own);

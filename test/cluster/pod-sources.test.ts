@@ -171,7 +171,7 @@ await t.test('auto, with the kubeconfig of the kubelet: no socket, no impersonat
   const shared = services();
   const kube = createKubeAccess({ kubeconfig, env: {}, node: node.name, ...shared });
   const kubelet = { address: { host: '127.0.0.1', port: 1 } };
-  const [source] = createPodSources({ pods: { sources: [{ kind: 'auto' }], kubelet, lingerMs: 0 }, node: node.name }, { kube, ...shared });
+  const [source] = createPodSources({ pods: { sources: [{ kind: 'auto' }], kubelet }, node: node.name }, { kube, ...shared });
   if (source === undefined) throw new Error('no source');
   start(t, source);
   await has(source, `${pod.name} Pending`);

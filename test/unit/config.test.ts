@@ -42,6 +42,7 @@ t.test('defaults of the agent', async (t) => {
     pods: {
       sources: [{ kind: 'file', path: '/etc/signet/pods.yaml' }],
       kubelet: { address: { host: '127.0.0.1', port: 10_250 } },
+      namespaces: false,
       lingerMs: 30_000,
     },
     upstreams: [{ kind: 'built-in' }],

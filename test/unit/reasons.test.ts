@@ -16,11 +16,14 @@ import type { ReasonCode, ReasonText } from '../../agent/runtime/reasons.js';
 import { formatReason, reasons } from '../../agent/runtime/reasons.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createFileSource } from '../../agent/pods/file-source.js';
+import type { Selection } from '../../agent/pods/selection.js';
+import { whyLeftOut } from '../../agent/pods/selection.js';
 import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { openIssuer } from '../../agent/x509/self-signed.js';
 import { caScenes } from '../fixtures/ca-reasons.js';
 import { kubeScenes } from '../fixtures/kube-reasons.js';
 import { createRoot, createTestKey, keyPem, pemOf, testTime } from '../fixtures/pki.js';
+import { createPod } from '../fixtures/pods.js';
 import type { Scene } from '../fixtures/reasons.js';
 import * as given from '../fixtures/reasons.js';
 import { createCacheScene } from '../fixtures/svid-cache.js';
@@ -83,6 +86,10 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   },
   // Sources
   'pods-unread': () => createFileSource({ path: '/pods.yaml', node: 'node-a', ...createServices() }).view.value.reason?.code,
+  'namespaces-unread': () => {
+    const selection: Selection = { ambient: true, ambientNamespaces: 'unread' };
+    return whyLeftOut(createPod('cart'), selection)?.code;
+  },
   'pods-file-missing': given.podsFile(undefined),
   'pods-file-invalid': given.podsFile('kind: Pod\n'),
   'bundle-missing': given.rootsFile(undefined),

@@ -8,7 +8,7 @@ import type { PodSourceSettings, RootSourceSettings } from '../../agent/config.j
 import { createKubeAccess } from '../../agent/kube/access.js';
 import { reasonOf } from '../../agent/runtime/errors.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
-import { createPodSources, createRootSources } from '../../agent/sources.js';
+import { createNamespaces, createPodSources, createRootSources } from '../../agent/sources.js';
 import type { ApiCall } from '../fixtures/api-server.js';
 import { apiList, apiPod, createApiServer } from '../fixtures/api-server.js';
 import { until } from '../fixtures/clock.js';
@@ -64,7 +64,6 @@ async function podsOf(
   const pods = {
     sources: [settings(socket)],
     kubelet: { address: { host: '127.0.0.1', port: server.port }, ...kubelet(directory) },
-    lingerMs: 0,
   };
   const [source] = createPodSources({ pods, node: 'node-a' }, services);
   if (source === undefined) throw new Error('no source');
@@ -100,10 +99,7 @@ t.test('roots', async (t) => {
 t.test('without a pod and without a kubeconfig there is no access, and the reason says so', async (t) => {
   const services = createServices();
   const kube = createKubeAccess({ env: {}, node: 'node-a', ...services });
-  const [source] = createPodSources(
-    { pods: { sources: [{ kind: 'apiserver' }], kubelet, lingerMs: 0 }, node: 'node-a' },
-    { kube, ...services },
-  );
+  const [source] = createPodSources({ pods: { sources: [{ kind: 'apiserver' }], kubelet }, node: 'node-a' }, { kube, ...services });
   if (source === undefined) throw new Error('no source');
   start(t, source);
   await until(() => source.view.value.reason?.code === 'kube-config-invalid');
@@ -114,4 +110,13 @@ t.test('without a pod and without a kubeconfig there is no access, and the reaso
   });
   const refusal = await inPod.credential.access().catch(reasonOf);
   t.equal(refusal, 'kube-token-missing');
+});
+
+t.test('namespaces are watched where that is wanted', async (t) => {
+  const services = createServices();
+  const kube = createKubeAccess({ env: {}, node: 'node-a', ...services });
+  t.equal(createNamespaces({ pods: { namespaces: false } }, { kube, ...services }), undefined);
+  const namespaces = createNamespaces({ pods: { namespaces: true } }, { kube, ...services });
+  t.equal(namespaces?.reason.value?.code, 'namespaces-unread');
+  t.equal(namespaces?.names.value, 'unread');
 });

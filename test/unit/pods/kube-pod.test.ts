@@ -42,6 +42,18 @@ const rows: readonly [name: string, pod: Record<string, unknown>, expected: obje
     { ambient: true },
   ],
   ['in the ambient mesh by its label', apiPod('a', { metadata: { labels: { 'istio.io/dataplane-mode': 'ambient' } } }), { ambient: true }],
+  [
+    'that keeps out of the ambient mesh',
+    apiPod('a', {
+      metadata: { labels: { 'istio.io/dataplane-mode': 'none' }, annotations: { 'ambient.istio.io/redirection': 'enabled' } },
+    }),
+    { ambient: false },
+  ],
+  [
+    'on the host network with the label of the ambient mesh',
+    apiPod('a', { metadata: { labels: { 'istio.io/dataplane-mode': 'ambient' } }, spec: { hostNetwork: true } }),
+    { ambient: false },
+  ],
   ['with fields of other types', { ...apiPod('a'), spec: { serviceAccountName: 7 }, status: 'x' }, undefined],
 ];
 for (const [name, pod, expected] of rows) {
