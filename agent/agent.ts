@@ -22,11 +22,13 @@ import { createNodeSecrets } from './node-secrets.js';
 import { selectionWith } from './pods/ambient-namespaces.js';
 import type { IdentityIndex, NodeIdentity } from './pods/identity-index.js';
 import { createIdentityIndex } from './pods/identity-index.js';
+import type { Weight } from './runtime/lifecycle.js';
 import { createReadiness, createTaskGroup } from './runtime/lifecycle.js';
 import type { RootLogger } from './runtime/log.js';
 import { createLogger } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
 import { loadNative } from './runtime/native.js';
+import type { Reason, ReasonCode } from './runtime/reasons.js';
 import type { Clock } from './runtime/time.js';
 import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
@@ -35,6 +37,8 @@ import { createPeerPolicy } from './sds/peer.js';
 import { createAttestor, readStandpoint } from './sds/process.js';
 import { createSdsServer } from './sds/server.js';
 import { createSdsService } from './sds/service.js';
+import type { Sealing } from './sealing.js';
+import { openSealing } from './sealing.js';
 import { adminPeers, openSockets } from './sockets.js';
 import { createOutsideRoots, createNamespaces, createPodSources, createRootSources } from './sources.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
@@ -83,12 +87,15 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
 
   const settings = createFollowedSettings({ loaded, input, clock, log, metrics });
   const { kubeconfig, node } = config;
-  const kube = createKubeAccess({ kubeconfig, env: input.env ?? processEnvironment(), node, clock, log, metrics });
+  const env = input.env ?? processEnvironment();
+  const kube = createKubeAccess({ kubeconfig, env, node, clock, log, metrics });
   const shared: Shared = { config, kube, clock, log, metrics };
+  const sealing = openSealing({ config, env, clock, log, metrics });
   const sources = createPodSources(config, shared);
-  const namespaces = createNamespaces(config, shared);
+  const namespaces = createNamespaces(config, shared, sealing.namespaces);
   const index = createIdentityIndex({
     sources,
+    restored: sealing.pods,
     trustDomain: config.trustDomain,
     select: namespaces === undefined ? settings.select : selectionWith(settings.select, namespaces),
     lingerMs: config.pods.lingerMs,
@@ -96,17 +103,17 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
     log,
     metrics,
   });
-  const certificates = await createCertificates(index, shared);
+  const certificates = await createCertificates(index, sealing, shared);
   const { cache, roots, upstreams } = certificates;
   const sds = createSds({ native, index, certificates, rules: settings.peers, isDev: input.defaults === 'dev' }, shared);
 
   const readiness = createReadiness();
-  readiness.follow('pods', index.reason, 'needed');
+  readiness.follow('pods', index.reason, needed);
   if (namespaces !== undefined) readiness.follow('namespaces', namespaces.reason, 'noted');
-  // Without the roots that are expired the bundle is complete.
-  readiness.follow('roots', roots.reason, ({ code }) => (code === 'root-expired' ? 'noted' : 'needed'));
+  readiness.follow('roots', roots.reason, needed);
   // With several upstreams one that lacks something keeps nobody from becoming ready.
-  for (const { name, reason } of upstreams.needs) readiness.follow(name, reason, config.upstreams.length === 1 ? 'needed' : 'noted');
+  for (const { name, reason } of upstreams.needs) readiness.follow(name, reason, config.upstreams.length === 1 ? needed : 'noted');
+  readiness.follow('sealed state', sealing.reason, 'noted');
   if (certificates.issuer !== undefined) readiness.follow('issuer', certificates.issuer.reason, 'noted');
   readiness.follow('configuration', settings.reason, 'noted');
   const beforeScrape = (): void => {
@@ -116,7 +123,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const http = createHttpDoor({ address: config.http.address, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
 
-  const sockets = await openSockets({ native, config, env: input.env ?? processEnvironment(), clock, log }, sds.server.accept);
+  const sockets = await openSockets({ native, config, env, clock, log }, sds.server.accept);
   const view: AdminSources = {
     about: { version, trustDomain: config.trustDomain, node: config.node },
     readiness: readiness.state,
@@ -158,6 +165,9 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
     admin,
   };
   for (const [name, part] of Object.entries(parts)) tasks.start(name, (signal) => part.run(signal));
+  // It ends before the keys are wiped.
+  const keeper = createTaskGroup(clock, log);
+  keeper.start('sealed state', (signal) => sealing.run({ index, cache, namespaces }, signal));
 
   return {
     addresses: { sds: config.sds.socket.path, admin: config.admin.socket.path },
@@ -166,12 +176,13 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
     podsRead: until(index.reason, (reason) => reason === undefined),
     async run(signal) {
       try {
-        await Promise.race([aborted(signal), tasks.ended, doors.ended]);
+        await Promise.race([aborted(signal), tasks.ended, doors.ended, keeper.ended]);
       } finally {
         log.info('stopping');
         readiness.drain();
         await doors.stop(stopMs);
         await sds.server.drain(drainMs);
+        await keeper.stop(stopMs);
         await tasks.stop(stopMs);
         log.info('stopped');
       }
@@ -187,11 +198,16 @@ interface Shared {
   readonly metrics: Metrics;
 }
 
+/** Restored pods and roots are enough to serve, and without the roots that are expired the bundle is complete. */
+const degradations: ReadonlySet<ReasonCode> = new Set(['pods-restored', 'bundle-restored', 'root-expired']);
+
+const needed = ({ code }: Reason): Weight => (degradations.has(code) ? 'noted' : 'needed');
+
 /** Issuer, roots and the cache between them. */
-async function createCertificates(index: IdentityIndex, shared: Shared): Promise<Certificates> {
+async function createCertificates(index: IdentityIndex, sealing: Sealing, shared: Shared): Promise<Certificates> {
   const { config, kube, clock, log, metrics } = shared;
   const issuer = await createIssuer(shared);
-  const rootSources = createRootSources(config.trustBundle.sources, issuer?.roots, shared);
+  const rootSources = createRootSources(config.trustBundle.sources, issuer?.roots, shared).map(sealing.keepRoots);
   const roots = createTrustBundle({ sources: rootSources, clock, log, metrics });
   const { deadlineMs } = config.certificate;
   // The kubeconfig of a node is of that node; the account of a pod has to act as it.
@@ -201,14 +217,16 @@ async function createCertificates(index: IdentityIndex, shared: Shared): Promise
     issuer,
     bundle: roots.bundle,
     createToken,
-    createRoots: (source) => createOutsideRoots(source, shared),
+    createRoots: (source) => sealing.keepRoots(createOutsideRoots(source, shared)),
     index,
     deadlineMs,
     clock,
     log,
     metrics,
   });
-  const cache = createSvidCache({ identities: index.identities, ca: upstreams.ca, ...config.certificate, clock, log, metrics });
+  const { identities } = index;
+  const restored = sealing.svids(rootSources);
+  const cache = createSvidCache({ identities, restored, ca: upstreams.ca, ...config.certificate, clock, log, metrics });
   return { issuer, upstreams, rootSources, roots, cache };
 }
 

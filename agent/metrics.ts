@@ -80,6 +80,8 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
       'How far notBefore of the last certificate received was ahead of the clock of this node, in seconds; 0 when it was not.',
     ),
     clockSteps: counter('signet_clock_steps_total', 'Steps of the wall clock that were noticed.'),
+    stateWrites: counter('signet_sealed_state_writes_total', 'Writes of the sealed state by result (ok or the kind of error).', ['result']),
+    restored: gauge('signet_restored_certificates', 'Certificates of before the last start that were served again at once.'),
     // Pods
     pods: gauge('signet_pods', 'Pods of this node in the view.'),
     podSourceUp: gauge('signet_pod_source_up', '1 when the last read of the source succeeded, else 0.', ['source']),

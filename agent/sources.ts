@@ -34,8 +34,9 @@ interface Services {
 export function createNamespaces(
   { pods }: { readonly pods: Pick<Config['pods'], 'namespaces'> },
   { kube, ...services }: Services,
+  restored?: readonly string[],
 ): AmbientNamespaces | undefined {
-  return pods.namespaces ? createAmbientNamespaces({ client: kube.own, ...services }) : undefined;
+  return pods.namespaces ? createAmbientNamespaces({ client: kube.own, restored, ...services }) : undefined;
 }
 
 type PodSettings = Pick<Config['pods'], 'sources' | 'kubelet'>;

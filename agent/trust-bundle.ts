@@ -77,6 +77,20 @@ export function createWatchedRootSource(name: string, roots: Watched<readonly Ce
   };
 }
 
+/** The source, with the roots that it had before a restart until it has read its own. */
+export function createRestoredRootSource(source: RootSource, restored: readonly Certificate[]): RootSource {
+  const explain = (reason: Reason | undefined): Reason | undefined =>
+    reason === undefined || source.roots.value !== undefined
+      ? reason
+      : { code: 'bundle-restored', detail: `${reason.code} (${reason.detail})` };
+  return {
+    name: source.name,
+    roots: mapWatched(source.roots, (roots) => roots ?? restored),
+    reason: mapWatched(source.reason, explain),
+    run: (signal) => source.run(signal),
+  };
+}
+
 const maxFileBytes = 1024 * 1024;
 
 /** The wall clock is looked at this often: a root may be expired by a clock that is set right later. */

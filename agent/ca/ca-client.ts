@@ -58,8 +58,10 @@ export interface AnswerLimits {
 
 export interface ExpectedAnswer {
   readonly id: SpiffeId;
-  readonly key: PrivateKey;
+  readonly key: Pick<PrivateKey, 'publicKeySpki' | 'pkcs8Pem'>;
   readonly roots: readonly Certificate[];
+  /** When the answer came, ms since the epoch. Default: now. */
+  readonly receivedAt?: number;
   /** ms since the epoch. */
   readonly now: number;
   /** How far notBefore may lie ahead of our clock, in ms. Default 60 s. */
@@ -75,13 +77,17 @@ const defaultToleranceMs = 60_000;
  * Throws with the reason of the check that failed; its fields hold the values that were compared.
  */
 export function acceptAnswer(elements: readonly Buffer[], expected: ExpectedAnswer): Svid {
-  const { id, key, roots, now, toleranceMs = defaultToleranceMs, limits = defaultLimits } = expected;
-  const certificates = readElements(elements, limits);
+  return acceptCertificates(readElements(elements, expected.limits ?? defaultLimits), expected);
+}
+
+/** The same for an answer whose certificates have been read. */
+export function acceptCertificates(certificates: readonly Certificate[], expected: ExpectedAnswer): Svid {
+  const { id, key, roots, now, receivedAt = now, toleranceMs = defaultToleranceMs } = expected;
   const leaf = findLeaf(certificates, key);
   checkNames(leaf, id);
   checkUsage(leaf);
   const path = findChain(leaf, { candidates: certificates, roots, now, toleranceMs, from: 'leaf' });
-  return new Svid({ id, chain: path.slice(0, -1), privateKeyPem: key.pkcs8Pem(), receivedAt: now });
+  return new Svid({ id, chain: path.slice(0, -1), privateKeyPem: key.pkcs8Pem(), receivedAt });
 }
 
 function refuse(reason: ReasonCode, message: string, fields: Fields): SignetError {
@@ -104,7 +110,7 @@ function readElements(elements: readonly Buffer[], limits: AnswerLimits): readon
   return certificates;
 }
 
-function findLeaf(certificates: readonly Certificate[], key: PrivateKey): Certificate {
+function findLeaf(certificates: readonly Certificate[], key: ExpectedAnswer['key']): Certificate {
   const ours = (certificate: Certificate): boolean =>
     certificate.publicKeySpki.length === key.publicKeySpki.length && timingSafeEqual(certificate.publicKeySpki, key.publicKeySpki);
   const leaf = certificates.find(ours);

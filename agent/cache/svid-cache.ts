@@ -1,26 +1,26 @@
 // The owner of every SVID of this node: one scheduler decides when each identity gets its next certificate and keeps
 // the last valid one meanwhile. Fed by the identity index, read by SDS, status and admin.
 // Promises: an expired certificate is never served; one identity is never requested twice at once; one that fails does not
-// slow the others; one alarm, whatever the number of identities; keys are wiped once nobody can use them.
+// slow the others; one alarm, whatever the number of identities; keys are wiped once nobody can use them; an identity that is
+// known from before a restart alone is never a reason to ask.
 
 import type { CaClient } from '../ca/ca-client.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Metrics } from '../metrics.js';
 import type { Logger } from '../runtime/log.js';
-import type { ReasonCode } from '../runtime/reasons.js';
 import type { Alarm, Clock } from '../runtime/time.js';
 import { aborted, nextTurn } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
-import { WatchedByKey } from '../runtime/watched.js';
+import { WatchedByKey, WatchedValue } from '../runtime/watched.js';
 import type { KeyType } from '../x509/csr.js';
 import type { Svid } from '../x509/svid.js';
 import type { Issue } from './issue.js';
 import { createIssue } from './issue.js';
 import { RequestQueue } from './request-queue.js';
 import { clockStepMs, hastenedMs, lookEveryMs, priorityOf, renewAt, retryAt } from './schedule.js';
-import { logChange, toReason } from './svid-report.js';
+import { commonReasons, logChange, rootReasons, toReason } from './svid-report.js';
 import type { SvidEvent, SvidState } from './svid-state.js';
-import { failuresOf, isChange, nextState, svidOf } from './svid-state.js';
+import { failuresOf, firstState, isChange, nextState, svidOf } from './svid-state.js';
 
 export type { SvidState } from './svid-state.js';
 
@@ -29,11 +29,15 @@ export interface WantedIdentity {
   readonly id: SpiffeId;
   /** When its first pod was seen, by the wall clock. */
   readonly since: number;
+  /** Known from before a restart alone: what it has is served, nothing new is asked for. */
+  readonly restored?: true;
 }
 
 export interface SvidCacheOptions {
   /** The identities to keep a certificate for, by URI; what leaves is gone at once. */
   readonly identities: Watched<ReadonlyMap<string, WantedIdentity>>;
+  /** Certificates from before a restart, by URI; the cache owns them. Those of other identities are wiped. Default: none. */
+  readonly restored?: ReadonlyMap<string, Svid>;
   readonly ca: CaClient;
   readonly clock: Clock;
   readonly log: Logger;
@@ -54,6 +58,8 @@ export interface SvidCache {
   watch(uri: string): Watched<SvidState | undefined>;
   /** A snapshot of all identities. */
   states(): ReadonlyMap<string, SvidState>;
+  /** Another value whenever a state changed. */
+  readonly changes: Watched<number>;
   /** Somebody waits for the certificate of this name: it goes to the front, and a back-off is cut. */
   urgent(uri: string): void;
   /** A new certificate at once; the one there is stays until then. */
@@ -86,25 +92,6 @@ const strugglingAfter = 3;
 /** Calls that ignore their abort: so many times the concurrency may be left behind. */
 const abandonedPerSlot = 4;
 
-/** Failures that concern whoever is asked for; when one identity gets its certificate, the others may too. */
-const commonReasons: ReadonlySet<ReasonCode> = new Set([
-  'ca-unavailable',
-  'ca-deadline',
-  'ca-failed',
-  'ca-roots-missing',
-  'ca-root-unknown',
-  'ca-name-mismatch',
-  'ca-tls',
-  'ca-token-missing',
-  'ca-token-invalid',
-  'ca-token-audience',
-  'ca-token-expired',
-  'ca-unauthenticated',
-]);
-
-/** Failures that new roots may mend. */
-const rootReasons: ReadonlySet<ReasonCode> = new Set(['bundle-missing', 'trust-anchor-unknown']);
-
 class Cache implements SvidCache {
   readonly #options: SvidCacheOptions;
   readonly #clock: Clock;
@@ -112,6 +99,7 @@ class Cache implements SvidCache {
   readonly #issue: Issue;
   readonly #entries = new Map<string, Entry>();
   readonly #watched = new WatchedByKey((uri) => this.#current(uri));
+  readonly #changes = new WatchedValue(0);
   readonly #queue = new RequestQueue<Entry>();
   readonly #attempts = new Set<Promise<void>>();
   readonly #wiping = new Set<Promise<void>>();
@@ -132,6 +120,16 @@ class Cache implements SvidCache {
     this.#concurrency = concurrency;
     this.#issue = createIssue({ ...options, deadlineMs, maxAbandoned: concurrency * abandonedPerSlot });
     this.#offset = clock.now() - clock.monotonic();
+    const { restored = new Map<string, Svid>(), identities } = options;
+    for (const [uri, svid] of restored) {
+      const wanted = identities.value.get(uri);
+      if (wanted === undefined) svid.wipe();
+      else this.#add(uri, wanted, svid);
+    }
+  }
+
+  get changes(): Watched<number> {
+    return this.#changes;
   }
 
   watch(uri: string): Watched<SvidState | undefined> {
@@ -173,26 +171,34 @@ class Cache implements SvidCache {
     for (const [uri, entry] of this.#entries) {
       const still = wanted.get(uri);
       if (still === undefined) this.#forget(entry);
-      else entry.wanted = still;
+      else this.#keep(entry, still);
     }
     for (const [uri, identity] of wanted) if (!this.#entries.has(uri)) this.#add(uri, identity);
     this.#pump();
   }
 
-  #add(uri: string, wanted: WantedIdentity): void {
+  #add(uri: string, wanted: WantedIdentity, svid?: Svid): void {
     const entry: Entry = {
       wanted,
-      state: { status: 'pending', reason: { code: 'issuing', detail: '' } },
-      dueAt: this.#clock.now(),
+      state: firstState(wanted.restored === true, svid),
+      dueAt: svid === undefined ? this.#clock.now() : renewAt(svid),
       failedAt: -Infinity,
       // Who subscribed to the name before it was an identity waits for it.
       waitedFor: this.#watched.has(uri),
-      served: false,
+      served: svid !== undefined,
       attempt: undefined,
     };
     this.#entries.set(uri, entry);
-    this.#enqueue(entry);
+    if (svid === undefined) this.#enqueue(entry);
     this.#watched.changed(uri);
+  }
+
+  #keep(entry: Entry, wanted: WantedIdentity): void {
+    const isConfirmed = entry.wanted.restored === true && wanted.restored !== true;
+    entry.wanted = wanted;
+    if (!isConfirmed) return;
+    this.#apply(entry, { kind: 'confirmed' });
+    if (entry.dueAt <= this.#clock.now()) this.#enqueue(entry);
   }
 
   #forget(entry: Entry): void {
@@ -235,6 +241,7 @@ class Cache implements SvidCache {
     if (isChange(before, after)) {
       logChange(this.#options.log, uri, before, after);
       this.#watched.changed(uri);
+      this.#changes.set(this.#changes.value + 1);
     }
     const replaced = svidOf(before);
     if (replaced !== undefined && replaced !== svidOf(after)) this.#wipeLater(replaced);
@@ -324,6 +331,7 @@ class Cache implements SvidCache {
   // Requests
 
   #enqueue(entry: Entry): void {
+    if (entry.wanted.restored === true) return;
     const priority = priorityOf(entry.waitedFor, svidOf(entry.state), this.#clock.now());
     this.#queue.add(entry, priority, failuresOf(entry.state) >= strugglingAfter);
   }

@@ -1,4 +1,5 @@
-// How the states of certificates are told to people: reasons of failures, one log line per change, gauges for a scrape.
+// How the states of certificates are told to people: reasons of failures and what they have in common, one log line per change,
+// gauges for a scrape.
 
 import type { Metrics } from '../metrics.js';
 import type { ErrorKind, Fields } from '../runtime/errors.js';
@@ -24,6 +25,25 @@ const reasonsByKind: Readonly<Record<ErrorKind, ReasonCode>> = {
   notFound: 'ca-refused-request',
   conflict: 'ca-refused-request',
 };
+
+/** Failures that concern whoever is asked for; when one identity gets its certificate, the others may too. */
+export const commonReasons: ReadonlySet<ReasonCode> = new Set([
+  'ca-unavailable',
+  'ca-deadline',
+  'ca-failed',
+  'ca-roots-missing',
+  'ca-root-unknown',
+  'ca-name-mismatch',
+  'ca-tls',
+  'ca-token-missing',
+  'ca-token-invalid',
+  'ca-token-audience',
+  'ca-token-expired',
+  'ca-unauthenticated',
+]);
+
+/** Failures that new roots may mend. */
+export const rootReasons: ReadonlySet<ReasonCode> = new Set(['bundle-missing', 'trust-anchor-unknown']);
 
 /** A CA may answer with a text of any length. */
 const maxDetail = 500;

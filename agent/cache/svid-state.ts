@@ -20,8 +20,16 @@ export type SvidEvent =
   | { readonly kind: 'hastened'; readonly retryAt: number }
   /** notAfter has passed. `retryAt` is when an attempt was or will be due. */
   | { readonly kind: 'expired'; readonly retryAt: number }
+  /** A source knows a pod of an identity from before a restart. */
+  | { readonly kind: 'confirmed' }
   /** The identity left this node. */
   | { readonly kind: 'gone' };
+
+/** The first state of an identity; with a certificate from before a restart it is served as if it had never been away. */
+export function firstState(isRestored: boolean, svid: Svid | undefined): SvidState {
+  if (svid !== undefined) return { status: 'issued', svid, renewAt: renewAt(svid) };
+  return { status: 'pending', reason: { code: isRestored ? 'pods-restored' : 'issuing', detail: '' } };
+}
 
 /** The state after an event; undefined when the identity is gone. */
 export function nextState(state: SvidState, event: SvidEvent): SvidState | undefined {
@@ -44,6 +52,8 @@ export function nextState(state: SvidState, event: SvidEvent): SvidState | undef
       const reason: Reason = state.status === 'retained' ? state.reason : { code: 'certificate-expired', detail: 'not renewed in time' };
       return { status: 'unavailable', reason, retryAt: event.retryAt, failures: failuresOf(state) };
     }
+    case 'confirmed':
+      return state.status === 'pending' ? firstState(false, undefined) : state;
     case 'gone':
       return undefined;
   }

@@ -118,13 +118,7 @@ export function settings() {
       },
       group: setting(optional(group()), 'A group whose members may use the control socket, beside root and the uid of the process.'),
     },
-    state: {
-      directory: setting(
-        absolutePath(),
-        'What survives a restart, such as the issuer that the built-in CA made. Mode 0700.',
-        inDevelopment(({ directory }) => `${directory}/state`, '/run/signet/state'),
-      ),
-    },
+    state: state(),
     log: {
       level: setting(
         choice('error', 'warn', 'info', 'debug'),
@@ -184,6 +178,21 @@ function pods() {
       false,
     ),
     linger: setting(duration('0s', '1h'), 'How long an identity is kept after its last pod left.', '30s'),
+  };
+}
+
+function state() {
+  return {
+    directory: setting(
+      absolutePath(),
+      'What survives a restart: the sealed state, and the issuer that the built-in CA made. Mode 0700.',
+      inDevelopment(({ directory }) => `${directory}/state`, '/run/signet/state'),
+    ),
+    sealed: setting(
+      boolean(),
+      'Whether pods, roots and certificates with their keys are kept over a restart, sealed, in the state directory, if that is on a tmpfs. When false, what is there is removed.',
+      inDevelopment(() => false, true),
+    ),
   };
 }
 

@@ -46,6 +46,9 @@ export function tlsKey({ server, tls }: Access): string {
 /** Where Kubernetes mounts the account of a pod. */
 const accountDirectory = '/var/run/secrets/kubernetes.io/serviceaccount';
 
+/** The token of that account. */
+export const accountTokenFile = `${accountDirectory}/token`;
+
 /** What is in memory is at most this old when it is used. */
 const maxAgeMs = 10_000;
 
@@ -75,7 +78,7 @@ interface Token {
 
 /** Token and root of the account of our own pod. */
 export function createInClusterCredential(options: InClusterOptions): Credential {
-  const { server, clock, log, metrics, tokenFile = `${accountDirectory}/token`, caFile = `${accountDirectory}/ca.crt` } = options;
+  const { server, clock, log, metrics, tokenFile = accountTokenFile, caFile = `${accountDirectory}/ca.crt` } = options;
   let readAt = -Infinity;
   let ca: string | undefined;
   let token: Token | undefined;
@@ -132,14 +135,19 @@ async function readText(path: string): Promise<string> {
   );
 }
 
-/** `exp` of a JWT (RFC 7519 §4.1.4) in ms; Infinity for what has none. Not verified: that is the server's part. */
+/** `exp` of a JWT (RFC 7519 §4.1.4) in ms; Infinity for what has none. */
 export function expiryOf(token: string): number {
+  const { exp } = claimsOf(token);
+  return typeof exp === 'number' ? exp * 1_000 : Infinity;
+}
+
+/** The claims of a JWT (RFC 7519 §4), none for what is no JWT. Not verified: that is the server's part. */
+export function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    const exp = typeof claims === 'object' && claims !== null && 'exp' in claims ? claims.exp : undefined;
-    return typeof exp === 'number' ? exp * 1_000 : Infinity;
+    return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : {};
   } catch {
-    // No JWT: nobody but the server knows when it ends.
-    return Infinity;
+    // No JWT: nobody but the server knows what it says.
+    return {};
   }
 }

@@ -15,6 +15,8 @@ import type { Selection } from './selection.js';
 export interface AmbientNamespacesOptions {
   /** As whoever may list and watch namespaces. */
   readonly client: KubeClient;
+  /** Their names from before a restart, which count until they have been read. Default: none are known. */
+  readonly restored?: readonly string[] | undefined;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -28,7 +30,8 @@ export interface AmbientNamespaces {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export function createAmbientNamespaces(options: AmbientNamespacesOptions): AmbientNamespaces {
+export function createAmbientNamespaces({ restored, ...options }: AmbientNamespacesOptions): AmbientNamespaces {
+  const before = restored === undefined ? 'unread' : new Set(restored);
   const { snapshot, run } = createReflector<string>({
     ...options,
     path: '/api/v1/namespaces',
@@ -38,7 +41,7 @@ export function createAmbientNamespaces(options: AmbientNamespacesOptions): Ambi
     unread: { code: 'namespaces-unread', detail: '' },
   });
   return {
-    names: mapWatched(snapshot, ({ objects, complete }) => (complete ? new Set(objects.values()) : 'unread')),
+    names: mapWatched(snapshot, ({ objects, complete }) => (complete ? new Set(objects.values()) : before)),
     reason: mapWatched(snapshot, ({ reason }) => reason),
     run,
   };

@@ -1,7 +1,8 @@
 // The identities of this node and why: pods of all sources, merged by UID, through the selection to SPIFFE IDs.
 // Called by agent.ts; the cache, the peer policy and SDS read it. It runs its sources.
 // Promises: an identity is there in the tick in which its first pod is seen; it ends only when pods were seen to leave, never
-// because a source fails; a pod that comes back within the linger finds the same entry.
+// because a source fails; a pod that comes back within the linger finds the same entry. Pods from before a restart stand for
+// those of a source until that is complete.
 
 import { isDeepStrictEqual } from 'node:util';
 import type { SpiffeId } from '../identity/spiffe-id.js';
@@ -13,7 +14,7 @@ import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue } from '../runtime/watched.js';
-import type { Pod, PodSource, PodView } from './pod.js';
+import type { KnownPod, Pod, PodSource, PodView } from './pod.js';
 import type { Selection } from './selection.js';
 import { whyLeftOut } from './selection.js';
 
@@ -24,6 +25,8 @@ export interface NodeIdentity {
   readonly pods: readonly string[];
   /** Wall clock when its first pod was seen, in ms. */
   readonly since: number;
+  /** Its pods are all known from before a restart alone: nothing new may be asked for it. */
+  readonly restored?: true;
 }
 
 export interface IdentityIndex {
@@ -37,6 +40,8 @@ export interface IdentityIndex {
   idOf(uid: string): SpiffeId | undefined;
   /** Why a name is not among the identities; says nothing useful of one that is. */
   explain(uri: string): Reason;
+  /** The pods, for the next start. */
+  known(): readonly KnownPod[];
   /** Runs the sources and follows them and the selection until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -44,6 +49,8 @@ export interface IdentityIndex {
 export interface IdentityIndexOptions {
   /** Where two sources know the same UID, one that works counts before one that fails, then the earlier one in the list. */
   readonly sources: readonly PodSource[];
+  /** The pods from before a restart. Default: none. */
+  readonly restored?: readonly KnownPod[];
   readonly trustDomain: string;
   readonly select: Watched<Selection>;
   /** How long an identity stays after its last pod left, in ms. Default 30 s. */
@@ -70,23 +77,21 @@ interface Followed {
   readonly source: PodSource;
   /** The newest view that is not in doubt. */
   view: PodView;
+  /** Whether that is still the view from before a restart. */
+  restored: boolean;
   emptySince: number | undefined;
   /** Since when the source has had a reason, by the monotonic clock. */
   failingSince: number | undefined;
 }
 
 export function createIdentityIndex(options: IdentityIndexOptions): IdentityIndex {
-  const { trustDomain, select, clock, log, metrics, lingerMs = 30_000 } = options;
-  const followed: readonly Followed[] = options.sources.map((source) => ({
-    source,
-    view: source.view.value,
-    emptySince: undefined,
-    failingSince: undefined,
-  }));
+  const { trustDomain, select, clock, log, metrics, restored = [], lingerMs = 30_000 } = options;
+  const followed: readonly Followed[] = options.sources.map((source) => follow(source, restored));
   const entries = new Map<string, Entry>();
   const identities = new WatchedValue<ReadonlyMap<string, NodeIdentity>>(new Map());
   const pods = new WatchedValue<ReadonlyMap<string, Pod>>(new Map(), isDeepStrictEqual);
   const reason = new WatchedValue<Reason | undefined>({ code: 'pods-unread', detail: '' }, isDeepStrictEqual);
+  let merged: ReadonlyMap<string, Merged> = new Map();
   let named = nameIdentities([], trustDomain, select.value);
   let alarm = { cancel: (): void => {} };
 
@@ -94,9 +99,10 @@ export function createIdentityIndex(options: IdentityIndexOptions): IdentityInde
   const update = (): void => {
     const now = clock.monotonic();
     const confirmAt = followed.map((each) => takeView(each, now, log));
-    const current = mergeViews(followed, now);
+    merged = mergeViews(followed, now);
+    const current = new Map([...merged].map(([uid, { pod }]) => [uid, pod]));
     const before = named;
-    named = nameIdentities(current.values(), trustDomain, select.value);
+    named = nameIdentities(merged.values(), trustDomain, select.value);
     for (const [uid, pod] of named.invalid) if (!before.invalid.has(uid)) warnInvalid(pod, log);
     endEntries(entries, named.podsByUri, now, lingerMs);
     startEntries(entries, named.podsByUri, clock.now());
@@ -117,10 +123,14 @@ export function createIdentityIndex(options: IdentityIndexOptions): IdentityInde
     if (dueAt !== Infinity) alarm = clock.alarm(dueAt - now, update);
   };
 
+  // What was restored counts before anything runs.
+  if (restored.length > 0) update();
+
   return {
     identities,
     pods,
     reason,
+    known: () => [...merged.values()].map(({ pod, from }) => ({ source: populationOf(from.source), pod })),
     idOf: (uid) => named.idByUid.get(uid),
     explain(uri) {
       const foreign = whyForeign(uri, trustDomain);
@@ -142,9 +152,30 @@ export function createIdentityIndex(options: IdentityIndexOptions): IdentityInde
   };
 }
 
+function populationOf({ population, name }: PodSource): string {
+  return population ?? name;
+}
+
+function follow(source: PodSource, restored: readonly KnownPod[]): Followed {
+  const pods = restored.filter((each) => each.source === populationOf(source)).map(({ pod }) => [pod.uid, pod] as const);
+  const isRestored = pods.length > 0;
+  const view = isRestored ? restoredView(new Map(pods), source) : source.view.value;
+  // A source of the same pods that works is believed at once.
+  return { source, view, restored: isRestored, emptySince: undefined, failingSince: isRestored ? -Infinity : undefined };
+}
+
+function restoredView(pods: PodView['pods'], { name, view }: PodSource): PodView {
+  const { code, detail } = view.value.reason ?? { code: 'pods-unread', detail: '' };
+  return { pods, complete: false, reason: { code: 'pods-restored', detail: `${name}: ${code} (${detail})` } };
+}
+
 /** Takes over the newest view of a source, unless that is in doubt; then returns when the doubt ends, else Infinity. */
 function takeView(followed: Followed, now: number, log: Logger): number {
   const next = followed.source.view.value;
+  if (followed.restored && !next.complete) {
+    followed.view = restoredView(followed.view.pods, followed.source);
+    return Infinity;
+  }
   if (next.pods.size > 0 || followed.view.pods.size < 2) {
     followed.emptySince = undefined;
   } else {
@@ -154,8 +185,10 @@ function takeView(followed: Followed, now: number, log: Logger): number {
     if (now < confirmAt) return confirmAt;
     followed.emptySince = undefined;
   }
+  const since = followed.restored ? undefined : followed.failingSince;
+  followed.failingSince = next.reason === undefined ? undefined : (since ?? now);
   followed.view = next;
-  followed.failingSince = next.reason === undefined ? undefined : (followed.failingSince ?? now);
+  followed.restored = false;
   return Infinity;
 }
 
@@ -168,33 +201,46 @@ function isFresh({ complete, reason }: PodView): boolean {
   return complete && reason === undefined;
 }
 
-function mergeViews(followed: readonly Followed[], now: number): ReadonlyMap<string, Pod> {
-  const merged = new Map<string, Pod>();
+interface Merged {
+  readonly pod: Pod;
+  /** Whose word counts. */
+  readonly from: Followed;
+}
+
+function mergeViews(followed: readonly Followed[], now: number): ReadonlyMap<string, Merged> {
+  const merged = new Map<string, Merged>();
   const believed = followed.filter((each) => now - (each.failingSince ?? now) < staleAfterMs || !isCovered(each, followed));
   const inOrder = [...believed.filter(({ view }) => isFresh(view)), ...believed.filter(({ view }) => !isFresh(view))];
-  for (const { view } of inOrder) for (const [uid, pod] of view.pods) if (!merged.has(uid)) merged.set(uid, pod);
+  for (const from of inOrder) for (const [uid, pod] of from.view.pods) if (!merged.has(uid)) merged.set(uid, { pod, from });
   // After the merge: the source that counts may know that a pod is over which a later one still lists.
-  for (const [uid, { phase }] of merged) if (phase === 'Succeeded' || phase === 'Failed') merged.delete(uid);
+  for (const [uid, { pod }] of merged) if (pod.phase === 'Succeeded' || pod.phase === 'Failed') merged.delete(uid);
   return merged;
 }
 
 interface Naming {
   readonly idByUid: ReadonlyMap<string, SpiffeId>;
-  /** The UIDs are sorted. */
-  readonly podsByUri: ReadonlyMap<string, { readonly id: SpiffeId; readonly uids: readonly string[] }>;
+  readonly podsByUri: ReadonlyMap<string, NamedPods>;
   /** Why pods with these names give no identity. */
   readonly leftOut: ReadonlyMap<string, Reason>;
   /** Pods whose namespace or service account cannot stand in a SPIFFE ID. */
   readonly invalid: ReadonlyMap<string, Pod>;
 }
 
+interface NamedPods {
+  readonly id: SpiffeId;
+  /** Sorted. */
+  readonly uids: string[];
+  /** Whether all of them are known from before a restart alone. */
+  restored: boolean;
+}
+
 /** Pure: which pod has which identity, and why others have none. */
-function nameIdentities(pods: Iterable<Pod>, trustDomain: string, selection: Selection): Naming {
+function nameIdentities(pods: Iterable<Merged>, trustDomain: string, selection: Selection): Naming {
   const idByUid = new Map<string, SpiffeId>();
-  const podsByUri = new Map<string, { readonly id: SpiffeId; readonly uids: string[] }>();
+  const podsByUri = new Map<string, NamedPods>();
   const leftOut = new Map<string, Reason>();
   const invalid = new Map<string, Pod>();
-  for (const pod of pods) {
+  for (const { pod, from } of pods) {
     if (!isNamespace(pod.namespace) || !isServiceAccount(pod.serviceAccount)) {
       invalid.set(pod.uid, pod);
       continue;
@@ -206,9 +252,10 @@ function nameIdentities(pods: Iterable<Pod>, trustDomain: string, selection: Sel
       continue;
     }
     idByUid.set(pod.uid, id);
-    const named = podsByUri.get(id.uri);
-    if (named === undefined) podsByUri.set(id.uri, { id, uids: [pod.uid] });
-    else named.uids.push(pod.uid);
+    const named = podsByUri.get(id.uri) ?? { id, uids: [], restored: true };
+    podsByUri.set(id.uri, named);
+    named.uids.push(pod.uid);
+    named.restored &&= from.restored;
   }
   for (const { uids } of podsByUri.values()) uids.sort();
   return { idByUid, podsByUri, leftOut, invalid };
@@ -230,14 +277,15 @@ function endEntries(entries: Map<string, Entry>, current: Naming['podsByUri'], n
 }
 
 function startEntries(entries: Map<string, Entry>, current: Naming['podsByUri'], since: number): void {
-  for (const [uri, { id, uids }] of current) {
+  for (const [uri, { id, uids, restored }] of current) {
     const entry = entries.get(uri);
+    const identity: NodeIdentity = { id, pods: uids, since: entry?.identity.since ?? since, ...(restored ? { restored } : {}) };
     if (entry === undefined) {
-      entries.set(uri, { identity: { id, pods: uids, since }, endsAt: undefined });
+      entries.set(uri, { identity, endsAt: undefined });
       continue;
     }
     entry.endsAt = undefined;
-    if (!isDeepStrictEqual(entry.identity.pods, uids)) entry.identity = { ...entry.identity, pods: uids };
+    if (!isDeepStrictEqual(entry.identity, identity)) entry.identity = identity;
   }
 }
 

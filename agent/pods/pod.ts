@@ -43,3 +43,9 @@ export interface PodSource {
   /** Reads and follows until the signal aborts; never rejects for outside trouble. */
   run(signal: AbortSignal): Promise<void>;
 }
+
+/** A pod with the population (or else the name) of the source that knows it: what the next start goes on from. */
+export interface KnownPod {
+  readonly source: string;
+  readonly pod: Pod;
+}

@@ -42,16 +42,22 @@ export function createReadiness(): Readiness {
     return (typeof weight === 'function' ? weight(reason) : weight) === 'needed';
   };
   const publish = (): void => {
-    if (![...shown].some(isNeeded)) latched = true;
     const reasons = new Map(shown);
     if (draining) reasons.set('process', { code: 'draining', detail: '' });
     state.set({ ready: latched && !draining, reasons });
+  };
+  const latch = (): void => {
+    if (latched || [...shown].some(isNeeded)) return;
+    latched = true;
+    publish();
   };
   return {
     state,
     follow(name, reason, weight) {
       weights.set(name, weight);
       reason.subscribe((next) => {
+        // Not at once: what else is followed in this turn counts too.
+        queueMicrotask(latch);
         const before = shown.get(name);
         if (before?.code === next?.code && before?.detail === next?.detail) return;
         if (next === undefined) shown.delete(name);

@@ -192,6 +192,39 @@ export const reasons = {
     sentence: 'A root certificate is expired and left out of the trust bundle.',
     action: 'Remove it from its source, or correct the clock of this node.',
   },
+  // What survives a restart
+  'pods-restored': {
+    sentence: 'The pods are those from before the restart; their source has not been read yet.',
+    action: 'Check what the source waits for; meanwhile their certificates are served, and no new ones are asked for.',
+  },
+  'bundle-restored': {
+    sentence: 'The roots are those from before the restart; their source has not been read yet.',
+    action: 'Check the sources under trustBundle.sources and tls.roots; meanwhile those roots stay in use.',
+  },
+  'state-unfit': {
+    sentence: 'The state directory is no place for keys, so nothing is kept over a restart.',
+    action: 'Put state.directory on a tmpfs, with noswap where swap is on, or set state.sealed to false.',
+  },
+  'state-unsafe': {
+    sentence: 'The state directory or a file of it is a link, or belongs or is open to others.',
+    action: 'Give the directory to the user of this process with mode 0700, and find out who changed it.',
+  },
+  'state-unusable': {
+    sentence: 'The sealed state cannot be read or written.',
+    action: 'Check the state directory, its free space and the credential.',
+  },
+  'state-damaged': {
+    sentence: 'The sealed state does not open and is not used.',
+    action: 'Nothing the first time; where it happens again, find out who changes the file or its key.',
+  },
+  'state-foreign': {
+    sentence: 'The sealed state is of another boot, node, trust domain or format and is not used.',
+    action: 'Nothing after a change of these; else find out who put the file there.',
+  },
+  'state-replayed': {
+    sentence: 'The sealed state is older than what was written last and is not used.',
+    action: 'Find out who put an old copy into the state directory.',
+  },
   // API server and kubelet
   'kube-config-invalid': {
     sentence: 'There is no usable access to the API server.',

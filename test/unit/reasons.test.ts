@@ -22,6 +22,7 @@ import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { openIssuer } from '../../agent/x509/self-signed.js';
 import { caScenes } from '../fixtures/ca-reasons.js';
 import { kubeScenes } from '../fixtures/kube-reasons.js';
+import { restartScenes } from '../fixtures/restart-reasons.js';
 import { createRoot, createTestKey, keyPem, pemOf, testTime } from '../fixtures/pki.js';
 import { createPod } from '../fixtures/pods.js';
 import type { Scene } from '../fixtures/reasons.js';
@@ -95,6 +96,8 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   'bundle-missing': given.rootsFile(undefined),
   'bundle-invalid': given.rootsFile(pemOf(middle)),
   'root-expired': given.bundleOf(() => createWatchedRootSource('issuer', new WatchedValue([root.certificate, expired.certificate]))),
+  // What survives a restart
+  ...restartScenes,
   // API server and kubelet
   ...kubeScenes,
   // Peers

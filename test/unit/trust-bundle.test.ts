@@ -5,7 +5,7 @@ import { formatReason } from '../../agent/runtime/reasons.js';
 import type { Watched } from '../../agent/runtime/watched.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import type { RootSource } from '../../agent/trust-bundle.js';
-import { createFileRootSource, createTrustBundle, createWatchedRootSource } from '../../agent/trust-bundle.js';
+import { createFileRootSource, createRestoredRootSource, createTrustBundle, createWatchedRootSource } from '../../agent/trust-bundle.js';
 import type { Certificate } from '../../agent/x509/certificate.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import { advanceUntil, createFakeClock, settle, until } from '../fixtures/clock.js';
@@ -224,4 +224,22 @@ t.test('roots that a wrong clock makes expired come back when it is set right', 
   await scene.clock.advance(30_000);
   t.same(scene.roots(), fingerprints(one, two));
   t.equal(scene.owner.reason.value, undefined);
+});
+
+t.test('roots from before a restart stand for those of a source until it has read its own', async (t) => {
+  const [first, other] = [watchedRoots(), watchedRoots()];
+  const restored = [a.certificate, b.certificate];
+  const scene = createScene(t, () => [
+    createRestoredRootSource(createWatchedRootSource('first', first.roots), restored),
+    createRestoredRootSource(createWatchedRootSource('other', other.roots), [c.certificate]),
+  ]);
+  t.same(scene.roots(), fingerprints(a, b, c), 'a bundle at once');
+  t.match(scene.owner.reason.value, { code: 'bundle-restored', detail: 'bundle-missing (first: no root yet)' });
+  first.set(a);
+  await scene.untilPublished(1);
+  t.same(scene.roots(), fingerprints(a, c), 'what it does not have any more is gone');
+  t.match(scene.owner.reason.value, { code: 'bundle-restored', detail: /other/ });
+  other.set(c);
+  await scene.untilReason(undefined);
+  t.equal(scene.published(), 1, 'the same roots are no change');
 });

@@ -78,3 +78,16 @@ t.test('by the label of the namespace, from the first moment on and no longer th
   await until(() => !has('in'));
   t.match(index.explain(uri('cart')), { code: 'not-selected', detail: /is not in namespaces/ });
 });
+
+t.test('names from before a restart count until the namespaces have been read', async (t) => {
+  const held: ApiCall[] = [];
+  const scene = await createKubeScene(t, (call) => (call.query['watch'] === undefined ? held.push(call) : call.status(422, 'not served')));
+  const namespaces = createAmbientNamespaces({ ...scene, restored: ['shop', 'gone'] });
+  start(t, namespaces);
+  await until(() => held.length === 1);
+  t.same(namespaces.names.value, new Set(['shop', 'gone']));
+  t.equal(namespaces.reason.value?.code, 'namespaces-unread', 'which the reason says');
+  held[0]?.json(apiList([namespace('shop')]));
+  await until(() => namespaces.reason.value === undefined);
+  t.same(namespaces.names.value, new Set(['shop']));
+});

@@ -51,6 +51,24 @@ t.test('readiness: of one name some reasons are needed and others only noted', a
   t.equal(readiness.state.value.reasons.get('roots')?.code, 'root-expired', 'and is shown');
 });
 
+t.test('readiness: what is followed in one turn counts together', async (t) => {
+  const readiness = createReadiness();
+  const pods = new WatchedValue<Reason | undefined>({ code: 'pods-restored', detail: '' });
+  const roots = new WatchedValue<Reason | undefined>(bundleMissing);
+  readiness.follow('pods', pods, 'noted');
+  readiness.follow('roots', roots, 'needed');
+  await settle();
+  t.equal(readiness.state.value.ready, false, 'not by the first of them alone');
+  roots.set(undefined);
+  await settle();
+  t.equal(readiness.state.value.ready, true);
+  const all = createReadiness();
+  all.follow('pods', pods, 'noted');
+  all.follow('http', new WatchedValue<Reason | undefined>(undefined), 'noted');
+  await settle();
+  t.equal(all.state.value.ready, true, 'and at once when nothing is needed');
+});
+
 t.test('readiness: only changes are told', async (t) => {
   const readiness = createReadiness();
   const pods = new WatchedValue<Reason | undefined>(unread);

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { inspect } from 'node:util';
 import t from 'tap';
-import { generateKey, keyTypes } from '../../../agent/x509/private-key.js';
+import { generateKey, keyTypes, publicKeyOf } from '../../../agent/x509/private-key.js';
 import { weaknessOf } from '../../../agent/x509/signature-algorithms.js';
 import { createTestKey } from '../../fixtures/pki.js';
 
@@ -28,6 +28,22 @@ t.test('scalars that begin with zeros keep their length', async (t) => {
     if (pem.length !== 241) t.fail('length differs');
     if (count % 50 === 0) t.ok(createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'der' }).equals(key.publicKeySpki));
   }
+});
+
+t.test('the public key is found again from the PEM alone', async (t) => {
+  for (const keyType of keyTypes) {
+    // The base64 of RSA keys ends with and without padding.
+    for (let count = 0; count < (keyType.startsWith('rsa') ? 3 : 20); count += 1) {
+      const key = await generateKey(keyType);
+      const pem = key.pkcs8Pem();
+      t.ok(publicKeyOf(pem).equals(key.publicKeySpki), keyType);
+    }
+  }
+  const other = await generateKey('ec-p256');
+  const pem = other.pkcs8Pem();
+  pem.writeUInt8(pem.readUInt8(100) === 0x41 ? 0x42 : 0x41, 100);
+  t.notOk(publicKeyOf(pem).equals(other.publicKeySpki), 'a scalar that is changed is another key');
+  for (const text of ['', 'no pem', 'x'.repeat(500)]) t.throws(() => publicKeyOf(Buffer.from(text)), text);
 });
 
 t.test('each key is new', async (t) => {
