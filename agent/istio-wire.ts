@@ -1,5 +1,5 @@
-// istio.v1.auth.IstioCertificateService on the wire: the path, both codecs, the order of an answer. For the upstream CA client
-// and every server of this service.
+// istio.v1.auth.IstioCertificateService on the wire: the path and both codecs. For the upstream CA client and every server of
+// this service.
 // Promises: the impersonated identity travels as a protobuf Struct value, never as a plain object that encodes to nothing.
 
 import { istio } from '#proto/istio-ca.js';
@@ -50,11 +50,3 @@ export const createCertificateMethod = {
     Buffer.from(IstioCertificateResponse.encode({ certChain: [...certChain] }).finish()),
   responseDeserialize: (bytes: Buffer): readonly string[] => IstioCertificateResponse.decode(bytes).certChain,
 } as const;
-
-/**
- * The elements of an answer: leaf, then one intermediate each, then all roots in one. Clients of this service take the
- * roots from the last element, read one block of each other, and refuse an answer of fewer than two.
- */
-export function joinAnswer(leaf: string, intermediates: readonly string[], roots: readonly string[]): readonly string[] {
-  return [leaf, ...intermediates, roots.join('')];
-}

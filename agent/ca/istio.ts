@@ -15,7 +15,8 @@ import type { Clock } from '../runtime/time.js';
 import { aborted } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
-import { formatCertificates, formatPem } from '../x509/pem.js';
+import { csrToPem } from '../x509/csr.js';
+import { formatCertificates } from '../x509/pem.js';
 import type { CaClient } from './ca-client.js';
 import type { IstioAuth } from './istio-auth.js';
 import { allowedLifetimeMs, toCaError } from './istio-status.js';
@@ -104,7 +105,7 @@ export function createIstioClient(options: IstioOptions): IstioClient {
       const metadata = metadataFor(token);
       const askedMs = Math.min(lifetimeMs, maxLifetimeMs);
       const request = {
-        csrPem: formatPem('CERTIFICATE REQUEST', csr),
+        csrPem: csrToPem(csr),
         lifetimeMs: askedMs,
         ...(auth.impersonates ? { impersonatedIdentity: id.uri } : {}),
       };

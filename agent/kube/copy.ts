@@ -43,11 +43,6 @@ export class ObjectCopy<T> {
     return this.#reason;
   }
 
-  /** The objects that were kept. */
-  get size(): number {
-    return this.#objects.size;
-  }
-
   /** An event of a watch, of which everything before is here. */
   apply(event: WatchEvent): void {
     if (!change(this.#objects, event, this.#project) || this.#publishing) return;

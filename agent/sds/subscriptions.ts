@@ -7,11 +7,11 @@ import type { Offer } from './offer.js';
 import type { EncodedSecret } from './secret.js';
 
 /** A push waits this long for the acknowledgement of the response before it; answers to requests do not wait. */
-export const ackPatienceMs = 5_000;
+const ackPatienceMs = 5_000;
 /** Bytes that a client refused are not sent to it again for this long, and then only when it asks anew. */
 export const refusalMs = 10_000;
 /** A response is cut at this size; the rest follows in the next one. */
-export const maxResponseBytes = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 const maxUnacknowledged = 16;
 const maxMessageLength = 1024;
 

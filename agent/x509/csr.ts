@@ -1,7 +1,6 @@
 // Certificate signing requests (RFC 2986): made for an identity and its key, read as a CA reads them.
 // Made by the certificate cache, read by our CAs. A request that leaves here has passed its own check.
 
-import { createPublicKey, verify } from 'node:crypto';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
 import * as der from './der.js';
@@ -9,14 +8,12 @@ import type { Extensions } from './extensions.js';
 import { extensionTypes, nameForms, readExtensions } from './extensions.js';
 import { formatPem } from './pem.js';
 import type { PrivateKey } from './private-key.js';
-import { signatureAlgorithms } from './signature-algorithms.js';
 
 export type { KeyType } from './private-key.js';
 export { PrivateKey, generateKey, keyTypes, publicKeyOf } from './private-key.js';
 
 /** The subject a CA wants: none at all, an empty organisation, or a common name (`<namespace>/<service account>`). */
-export const subjectProfiles = ['none', 'empty-o', 'cn'] as const;
-export type SubjectProfile = (typeof subjectProfiles)[number];
+export type SubjectProfile = 'none' | 'empty-o' | 'cn';
 
 /** What a request asks for; buffers are parts of the request's own bytes. */
 export interface Csr {
@@ -104,19 +101,6 @@ function requestedExtensions(attributes: der.Asn1): readonly der.Asn1[] {
   if (requests.length > 1) throw new SignetError('invalid', 'two extension requests');
   const values = requests[0] === undefined ? [] : der.elements(der.elements(requests[0])[1], der.tags.set);
   return values.flatMap((value) => der.elements(value));
-}
-
-/** Whether the request is signed by the key it asks a certificate for. Slow (it imports the key); for requests from outside. */
-export function isSelfSigned(csr: Csr): boolean {
-  const algorithm = signatureAlgorithms.get(csr.signatureAlgorithm);
-  if (algorithm === undefined) return false;
-  try {
-    const key = createPublicKey({ key: csr.publicKeySpki, format: 'der', type: 'spki' });
-    return key.asymmetricKeyType === algorithm.keyType && verify(algorithm.digest, csr.signed, key, csr.signature);
-  } catch {
-    // A key that OpenSSL cannot read has signed nothing.
-    return false;
-  }
 }
 
 export function csrToPem(csr: Buffer): string {

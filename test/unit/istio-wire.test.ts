@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createCertificateMethod, joinAnswer } from '../../agent/istio-wire.js';
+import { createCertificateMethod } from '../../agent/istio-wire.js';
 import type { google } from '#proto/istio-ca.js';
 import { istio } from '#proto/istio-ca.js';
 
@@ -42,9 +42,4 @@ t.test('an impersonated identity that is empty or no string is none', async (t) 
 t.test('an answer keeps its elements, and may have none', async (t) => {
   for (const elements of [[], [''], ['LEAF', 'ROOT']]) t.same(responseDeserialize(responseSerialize(elements)), elements);
   t.same(responseDeserialize(Buffer.alloc(0)), []);
-});
-
-t.test('leaf first, one intermediate each, all roots in the last', async (t) => {
-  t.same(joinAnswer('LEAF\n', ['A\n', 'B\n'], ['R1\n', 'R2\n']), ['LEAF\n', 'A\n', 'B\n', 'R1\nR2\n']);
-  t.same(joinAnswer('LEAF\n', [], ['R1\n']), ['LEAF\n', 'R1\n']);
 });
