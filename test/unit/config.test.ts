@@ -201,9 +201,6 @@ t.test('each fault names its place and what is allowed', async (t) => {
   t.strictSame(faultsOf(minimal.replace('[{kind: built-in}]', '[{kind: built-in}, {kind: built-in}]')), [
     'upstreams (line 5) must have one built-in upstream at most',
   ]);
-  t.strictSame(faultsOf(minimal.replace('example.org', 'Example.org')), [
-    'trustDomain (line 2) must be a trust domain: lower-case letters, digits, dots, dashes and underscores, at most 255',
-  ]);
 });
 
 t.test('all faults of all sources at once', async (t) => {

@@ -9,7 +9,7 @@ const id = 'spiffe://example.org/ns/shop/sa/cart';
 
 const text = (value: string): string => Buffer.from(value).toString('hex');
 
-t.test('a request with an impersonated identity, byte by byte', async (t) => {
+t.test('R034, F041: a request with an impersonated identity, byte by byte', async (t) => {
   const bytes = requestSerialize({ csrPem: 'CSR', lifetimeMs: 3_600_999, impersonatedIdentity: id });
   const golden = [
     `0a03${text('CSR')}`, // field 1, csr

@@ -6,6 +6,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import type { PodSourceSettings, RootSourceSettings } from '../../agent/config.js';
 import { createKubeAccess } from '../../agent/kube/access.js';
+import { createIdentityIndex } from '../../agent/pods/identity-index.js';
 import { reasonOf } from '../../agent/runtime/errors.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createNamespaces, createPodSources, createRootSources } from '../../agent/sources.js';
@@ -110,6 +111,19 @@ t.test('without a pod and without a kubeconfig there is no access, and the reaso
   });
   const refusal = await inPod.credential.access().catch(reasonOf);
   t.equal(refusal, 'kube-token-missing');
+});
+
+t.test('R064, F033: a kubelet that refuses the token does not keep the node from its pods', async (t) => {
+  const { server, services } = await scene(t);
+  server.handle = (call) => (call.path === '/pods' ? call.json('Unauthorized', 401) : answer(call));
+  const address = { host: '127.0.0.1', port: server.port };
+  const pods = { sources: [{ kind: 'kubelet' }, { kind: 'apiserver' }] as const, kubelet: { address } };
+  const sources = createPodSources({ pods, node: 'node-a' }, services);
+  const index = createIdentityIndex({ sources, trustDomain: 'example.org', select: new WatchedValue({}), ...services });
+  start(t, index);
+  await until(() => sources[0]?.view.value.reason?.code === 'kubelet-unauthenticated');
+  await until(() => index.identities.value.has('spiffe://example.org/ns/shop/sa/own'));
+  t.equal(index.reason.value, undefined, 'the API server has all that the kubelet would say');
 });
 
 t.test('namespaces are watched where that is wanted', async (t) => {

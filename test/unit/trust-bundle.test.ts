@@ -76,7 +76,7 @@ t.test('a file of roots becomes a bundle: each root once, sorted, in canonical P
   t.equal(await scene.read('signet_trust_bundle_earliest_expiry_timestamp_seconds'), earliest / 1000);
 });
 
-t.test('a root change is published at once, another text of the same roots is no change', async (t) => {
+t.test('F044, F068: a root change is published at once, another text of the same roots is no change', async (t) => {
   const path = join(t.testdir({ 'roots.pem': pemOf(a) }), 'roots.pem');
   const scene = fileScene(t, path);
   await scene.untilPublished(1);
@@ -157,7 +157,7 @@ t.test('without a file there is no bundle until it comes', async (t) => {
 const sourcesOf = (...of: readonly Watched<readonly Certificate[]>[]) =>
   of.map((roots, index) => createWatchedRootSource(`source ${index}`, roots));
 
-t.test('the union of all sources, and none before each of them was read', async (t) => {
+t.test('F008, F086: the union of all sources, and none before each of them was read', async (t) => {
   const one = watchedRoots(a, b);
   const two = watchedRoots();
   const scene = createScene(t, () => sourcesOf(one.roots, two.roots));

@@ -7,6 +7,7 @@ import type { Upstream } from '../../agent/config.js';
 import { createSpiffeId } from '../../agent/identity/spiffe-id.js';
 import type { CreateToken, TokenOptions } from '../../agent/kube/token-request.js';
 import type { Pod } from '../../agent/pods/pod.js';
+import { SignetError } from '../../agent/runtime/errors.js';
 import { systemClock } from '../../agent/runtime/time.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import type { TrustBundle } from '../../agent/trust-bundle.js';
@@ -103,7 +104,7 @@ t.test('the agent serves what an istio CA signed, and never logs its token', asy
   for (const part of token.split('.').slice(1)) t.notMatch(printed, part);
 });
 
-t.test('an agent whose token is for another audience is not ready and says both', async (t) => {
+t.test('R051, F012: an agent whose token is for another audience is not ready and says both', async (t) => {
   const ca = await createFakeIstioCa(t);
   const files = t.testdir({});
   const { running } = await startScene(t, files, [upstreamOf(files, ca, 'one', { audience: 'other-ca' })], [ca.root]);
@@ -114,6 +115,39 @@ t.test('an agent whose token is for another audience is not ready and says both'
     { code: 'ca-token-audience', detail: /audience other-ca, tokenAudiences istio-ca/ },
   );
   t.equal(ca.connections, 0);
+});
+
+t.test('R050, F010: an agent whose token is expired is not ready and asks nobody; a new token heals', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  const files = t.testdir({});
+  const upstream = upstreamOf(files, ca, 'one');
+  writeFileSync(join(files, 'one-token'), createTestToken({ expiresAt: Date.now() - 1_000 }));
+  const { running, fetch } = await startScene(t, files, [upstream], [ca.root]);
+  const { ready } = await statusWhere(running, ({ reasons }) => reasons.some(({ code }) => code === 'ca-token-expired'));
+  t.equal(ready, false);
+  const { identities } = await statusWhere(running, isUnavailable);
+  t.equal(identities[0]?.reason?.code, 'ca-token-expired');
+  t.equal(ca.connections, 0);
+  writeFileSync(join(files, 'one-token'), token);
+  await fetch();
+  t.ok((await running.admin.status(never)).ready);
+});
+
+t.test('R042, F043: an endpoint that takes connections and never answers: the next one signs within the deadline', async (t) => {
+  const [silent, sound] = [await createFakeIstioCa(t), await createFakeIstioCa(t)];
+  silent.silent = true;
+  const files = t.testdir({});
+  const upstreams = [upstreamOf(files, silent, 'one'), upstreamOf(files, sound, 'two')];
+  const settings = { 'certificate.deadline': '1s' };
+  const { running, fetch } = await startScene(t, files, upstreams, [silent.root, sound.root], { settings });
+  t.ok((await fetch()).issuer?.equals(sound.root.certificate.subject));
+  t.ok(silent.connections > 0);
+  t.notOk(
+    running.logs.some((line) => line.includes('certificate unavailable')),
+    'in one attempt',
+  );
+  const { sources } = await running.admin.status(never);
+  t.equal(sources.find(({ name }) => name.startsWith('istio-1'))?.reason?.code, 'ca-deadline');
 });
 
 t.test('a second upstream takes over, and what chains to a root of its own is refused', async (t) => {
@@ -197,4 +231,19 @@ t.test('auth workload: a token for a live pod of the identity, from the API serv
     { name: 'SignetError', reason: 'not-on-node' },
   );
   t.throws(() => createUpstreams(options(undefined)), { name: 'SignetError', kind: 'invalid' });
+
+  const down = new SignetError('unavailable', 'cannot talk to the api server', { reason: 'kube-unavailable' });
+  const without = createUpstreams(options(() => Promise.reject(down)));
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    await t.rejects(
+      without.ca.request(request, () => {}, never),
+      { name: 'SignetError', reason: 'kube-unavailable' },
+      'R073: the API server is named, not the CA',
+    );
+  }
+  t.same(
+    without.endpoints.map(({ reason }) => reason.value),
+    [undefined],
+    'and the CA, which was never asked, is not left out',
+  );
 });

@@ -134,7 +134,7 @@ t.test('each refusal has its reason and tells what was compared', async (t) => {
   }
 });
 
-t.test('a root of the same name with another key: both key ids are told', async (t) => {
+t.test('F009: a root of the same name with another key: both key ids are told', async (t) => {
   const ours = createRoot({ subject: 'same' });
   const theirs = createRoot({ subject: 'same' });
   t.throws(() => accept([leafOf({}, theirs).pem, ours.pem], { roots: [ours.certificate] }), {

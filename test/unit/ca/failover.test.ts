@@ -153,7 +153,7 @@ t.test('endpoints of one upstream are tried in turn', async (t) => {
   t.same(calls(), [1, 1, 0]);
 });
 
-t.test('a CA that hangs costs half of the deadline, once', async (t) => {
+t.test('R042, F043: a CA that hangs costs half of the deadline, once', async (t) => {
   const { ask, calls, cas, clock } = scene('one', 'two');
   cas[0].outcome = () => 'hang';
   const answer = ask();

@@ -1,7 +1,10 @@
 import dns from 'node:dns';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { createWorkloadAuth } from '../../../agent/ca/istio-auth.js';
+import { createNodeAuth, createWorkloadAuth } from '../../../agent/ca/istio-auth.js';
 import { shownIssuerKeyId } from '../../../agent/ca/shown-issuer.js';
+import { createTokenFile } from '../../../agent/ca/token-file.js';
 import { Token } from '../../../agent/ca/token.js';
 import { until } from '../../fixtures/clock.js';
 import { createIntermediate, createRoot, dayMs } from '../../fixtures/pki.js';
@@ -9,6 +12,10 @@ import { createFakeIstioCa, refusals } from '../../fixtures/istio-ca.js';
 import { createIstioScene, fixedAuth, id, issue } from '../../fixtures/istio-scene.js';
 import { createTestToken } from '../../fixtures/tokens.js';
 import { systemClock } from '../../../agent/runtime/time.js';
+import { createFileRootSource } from '../../../agent/trust-bundle.js';
+import { createRecordingLogger } from '../../fixtures/log.js';
+import { createTestMetrics } from '../../fixtures/metrics.js';
+import { start } from '../../fixtures/reasons.js';
 
 function createGate(): { readonly promise: Promise<undefined>; resolve(): void } {
   let resolve = (): void => {};
@@ -16,7 +23,7 @@ function createGate(): { readonly promise: Promise<undefined>; resolve(): void }
   return { promise, resolve: () => resolve() };
 }
 
-t.test('a certificate by impersonation, with what the CA must be told', async (t) => {
+t.test('F041: a certificate by impersonation, with what the CA must be told', async (t) => {
   const ca = await createFakeIstioCa(t);
   const text = createTestToken();
   const { client } = createIstioScene(t, ca, {
@@ -74,7 +81,7 @@ t.test('chains of every shape are passed on as they are', async (t) => {
   );
 });
 
-t.test('refusals have a reason, and what is known on this side', async (t) => {
+t.test('F143: refusals have a reason, and what is known on this side', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client } = createIstioScene(t, ca, { clusterId: 'Kubernetes' });
   const expected = [
@@ -100,7 +107,7 @@ t.test('refusals have a reason, and what is known on this side', async (t) => {
   }
 });
 
-t.test('a token for another audience, or over, never leaves the node', async (t) => {
+t.test('R051, F012: a token for another audience, or over, never leaves the node', async (t) => {
   const ca = await createFakeIstioCa(t);
   const auth = fixedAuth(createTestToken({ audiences: ['https://kubernetes.default.svc'] }));
   const { client } = createIstioScene(t, ca, { auth });
@@ -114,7 +121,7 @@ t.test('a token for another audience, or over, never leaves the node', async (t)
   t.equal(ca.connections, 0);
 });
 
-t.test('a lifetime over the maximum is clamped for the next try', async (t) => {
+t.test('R029, F075: a lifetime over the maximum is clamped for the next try', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client } = createIstioScene(t, ca);
   const max = 2_160 * 3_600_000;
@@ -148,7 +155,7 @@ t.test('one connection serves all calls, and GOAWAY is survived', async (t) => {
   t.equal(ca.connections, 2);
 });
 
-t.test('a CA that is not there, then is', async (t) => {
+t.test('F141: a CA that is not there, then is', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client } = createIstioScene(t, ca);
   await issue(client);
@@ -164,7 +171,7 @@ t.test('a CA that is not there, then is', async (t) => {
   await issue(client);
 });
 
-t.test('a CA that accepts and never answers: the deadline, and then another connection', async (t) => {
+t.test('R042, F043: a CA that accepts and never answers: the deadline, and then another connection', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client } = createIstioScene(t, ca);
   ca.silent = true;
@@ -178,7 +185,7 @@ t.test('a CA that accepts and never answers: the deadline, and then another conn
   t.equal(ca.connections, 3);
 });
 
-t.test('a name is looked up anew when the address does not answer', async (t) => {
+t.test('R043, F048, F049: a name is looked up anew when the address does not answer', async (t) => {
   const ca = await createFakeIstioCa(t);
   let address = '127.0.0.1';
   let resolves = false;
@@ -197,7 +204,7 @@ t.test('a name is looked up anew when the address does not answer', async (t) =>
   t.ok(lookup().length >= 3);
 });
 
-t.test('a CA under another root is refused until the roots have it', async (t) => {
+t.test('R045, F045: a CA under another root is refused until the roots have it', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client, tlsRoots } = createIstioScene(t, ca);
   await issue(client);
@@ -224,7 +231,7 @@ t.test('what cannot be seen of a CA that is refused is left out', async (t) => {
   t.equal(await key(), undefined);
 });
 
-t.test('the token of a moment ago is tried once when the newest is refused', async (t) => {
+t.test('F116: the token of a moment ago is tried once when the newest is refused', async (t) => {
   const ca = await createFakeIstioCa(t);
   const [former, newest] = [createTestToken(), createTestToken({ expiresAt: Date.now() + 2 * dayMs })];
   const auth = fixedAuth(newest);
@@ -244,7 +251,7 @@ t.test('the token of a moment ago is tried once when the newest is refused', asy
   t.equal(sent().length, 1, 'another refusal is not of the token');
 });
 
-t.test('new roots mean a new connection, and calls under way end on the old one', async (t) => {
+t.test('F099: new roots mean a new connection, and calls under way end on the old one', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client, tlsRoots } = createIstioScene(t, ca);
   const { promise: released, resolve: release } = createGate();
@@ -294,13 +301,13 @@ t.test('no root, no connection', async (t) => {
   t.equal(ca.connections, 0);
 });
 
-t.test('a serving certificate for another name', async (t) => {
+t.test('F144: a serving certificate for another name', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client } = createIstioScene(t, ca, { serverName: 'other.test' });
   await t.rejects(issue(client), { name: 'SignetError', kind: 'unavailable', reason: 'ca-name-mismatch' });
 });
 
-t.test('variables that name a proxy have no effect', async (t) => {
+t.test('F152: variables that name a proxy have no effect', async (t) => {
   const ca = await createFakeIstioCa(t);
   const names = ['https_proxy', 'http_proxy', 'grpc_proxy'];
   for (const name of names) process.env[name] = 'http://127.0.0.1:1';
@@ -309,7 +316,37 @@ t.test('variables that name a proxy have no effect', async (t) => {
   await issue(client);
 });
 
-t.test('after three refusals in a row the connection is made anew', async (t) => {
+t.test('R040, F014: refused five times, while token and roots change on disk: the sixth try gives the certificate', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  const next = createRoot({ notAfter: Date.now() + dayMs });
+  const [first, renewed] = [createTestToken(), createTestToken({ expiresAt: Date.now() + 2 * dayMs })];
+  const directory = t.testdir({ 'token': first, 'roots.pem': String(ca.servingRoot.pem) });
+  const [tokenPath, rootsPath] = [join(directory, 'token'), join(directory, 'roots.pem')];
+  const services = { clock: systemClock, log: createRecordingLogger(), metrics: createTestMetrics().metrics };
+  const token = createTokenFile({ upstream: 'istio', path: tokenPath, audience: 'istio-ca', ...services });
+  const roots = createFileRootSource({ path: rootsPath, ...services });
+  for (const part of [token, roots]) start(t, part);
+  await until(() => token.reason.value === undefined && roots.reason.value === undefined);
+  const { client } = createIstioScene(t, ca, { auth: createNodeAuth(token), tlsRoots: roots.roots });
+  ca.outcome = ({ headers }) => (headers['authorization'] === `Bearer ${renewed}` ? undefined : refusals.token);
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
+    await t.rejects(issue(client), { name: 'SignetError', reason: 'ca-unauthenticated' });
+    if (attempt === 3) {
+      // The connection is made anew now, to a CA that shows another certificate.
+      const before = roots.roots.value;
+      ca.replaceServing(next);
+      writeFileSync(rootsPath, next.pem);
+      await until(() => roots.roots.value !== before);
+    }
+  }
+  const before = token.usable();
+  writeFileSync(tokenPath, renewed);
+  await until(() => token.usable() !== before);
+  t.equal((await issue(client)).id.uri, id.uri);
+  t.same([ca.calls.length, ca.connections], [6, 2]);
+});
+
+t.test('F014: after three refusals in a row the connection is made anew', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client } = createIstioScene(t, ca);
   ca.outcome = () => refusals.token;

@@ -38,7 +38,7 @@ const given = (file: TokenFile): string => {
 
 const codeOf = ({ reason }: TokenFile): string | undefined => reason.value?.code;
 
-t.test('the token of the file, as soon as it changes', async (t) => {
+t.test('F011: the token of the file, as soon as it changes', async (t) => {
   const { clock, file, write, read } = scene(t);
   t.equal(codeOf(file), 'ca-token-missing');
   t.throws(() => file.usable(), { name: 'SignetError', reason: 'ca-token-missing' });
@@ -53,7 +53,7 @@ t.test('the token of the file, as soon as it changes', async (t) => {
   await clock.advance(0);
 });
 
-t.test('the token before is known for a minute, while it is valid', async (t) => {
+t.test('F116: the token before is known for a minute, while it is valid', async (t) => {
   const { clock, file, write } = scene(t);
   start(t, file);
   const texts = [1, 2, 3].map((hours) => token({ expiresAt: testTime + hours * hourMs }));
@@ -78,7 +78,7 @@ t.test('the token before is known for a minute, while it is valid', async (t) =>
   t.equal(former(), undefined, 'it is expired');
 });
 
-t.test('the swap of a projected volume', async (t) => {
+t.test('R048, F046: the swap of a projected volume', async (t) => {
   const { directory, file } = scene(t);
   const [first, second] = [token(), token({ expiresAt: testTime + 2 * hourMs })];
   const write = (name: string, text: string): void => {
@@ -95,7 +95,7 @@ t.test('the swap of a projected volume', async (t) => {
   await until(() => given(file) === `Bearer ${second}`);
 });
 
-t.test('a file that is empty, gone, wrong or for somebody else keeps the token from before', async (t) => {
+t.test('R049: a file that is empty, gone, wrong or for somebody else keeps the token from before', async (t) => {
   const { clock, file, log, path, write } = scene(t, { token: token() });
   start(t, file);
   await until(() => given(file) !== '');
@@ -120,7 +120,7 @@ t.test('a file that is empty, gone, wrong or for somebody else keeps the token f
   );
 });
 
-t.test('a token for another audience is none, and both are named', async (t) => {
+t.test('R051, F012: a token for another audience is none, and both are named', async (t) => {
   const { file } = scene(t, { token: token({ audiences: ['api'] }) });
   start(t, file);
   await until(() => codeOf(file) === 'ca-token-audience');
@@ -128,7 +128,7 @@ t.test('a token for another audience is none, and both are named', async (t) => 
   t.throws(() => file.usable(), { name: 'SignetError', reason: 'ca-token-audience' });
 });
 
-t.test('an expired token is told at its time, and a new one heals', async (t) => {
+t.test('R050, F010: an expired token is told at its time, and a new one heals', async (t) => {
   const { clock, file, log, write, read } = scene(t, { token: token() });
   start(t, file);
   await until(() => codeOf(file) === undefined);

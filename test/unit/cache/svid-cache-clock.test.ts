@@ -60,7 +60,7 @@ t.test('after a step those without a certificate come first, then those near the
   );
 });
 
-t.test('a machine that slept past the due time renews when it wakes', async (t) => {
+t.test('F016: a machine that slept past the due time renews when it wakes', async (t) => {
   const { clock, want, state, svid, callsFor } = createCacheScene(t, { lifetimeMs: day });
   await want('a');
   const old = svid('a');

@@ -12,7 +12,7 @@ const hour = 3_600 * second;
 const day = 24 * hour;
 const names = (count: number, prefix = 'n'): string[] => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
-t.test('one identity that always fails beside twenty good ones: they are served within 2 s', async (t) => {
+t.test('R041, F005: one identity that always fails beside twenty good ones: they are served within 2 s', async (t) => {
   const { ca, clock, want, state } = createCacheScene(t);
   ca.latencyMs = 100;
   ca.outcome = ({ id }) => (id.serviceAccount === 'bad' ? new SignetError('unauthenticated', 'who are you') : undefined);
@@ -61,7 +61,7 @@ t.test('calls that ignore their abort give their slot back, and only so many are
   t.equal(state('n-0')?.status, 'issued', 'calls go out again when the old ones ended');
 });
 
-t.test('500 identities at once: never more calls than allowed, and no second wave', async (t) => {
+t.test('R047, F037: 500 identities at once: never more calls than allowed, and no second wave', async (t) => {
   const { ca, clock, want, state } = createCacheScene(t, { lifetimeMs: day, concurrency: 5 });
   ca.latencyMs = 20;
   await want(...names(500));
@@ -80,7 +80,7 @@ t.test('500 identities at once: never more calls than allowed, and no second wav
   t.ok(busiest < 20, `${busiest} in the busiest minute`);
 });
 
-t.test('200 prewarms are queued and somebody waits: served next', async (t) => {
+t.test('R047, F056: 200 prewarms are queued and somebody waits: served next', async (t) => {
   const { cache, ca, clock, want, state } = createCacheScene(t);
   ca.latencyMs = second;
   await want(...names(200));

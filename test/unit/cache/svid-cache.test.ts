@@ -59,7 +59,7 @@ t.test('it is renewed before half of its life with a new key; the old one is wip
   t.equal(await metrics.read('signet_first_certificate_seconds_count'), 1, 'a renewal is no first certificate');
 });
 
-t.test('the CA is down from 30 % to 95 % of the life: the certificate is kept, then renewed', async (t) => {
+t.test('F004: the CA is down from 30 % to 95 % of the life: the certificate is kept, then renewed', async (t) => {
   const { ca, clock, log, svid, want, state, callsFor } = createCacheScene(t, { lifetimeMs: hour });
   await want('a');
   const old = svid('a');
@@ -143,7 +143,7 @@ t.test('a refusal is retried for ever: fast while the pod is young, then at most
   t.ok(callsFor('a') - young >= 10 && callsFor('a') - young <= 12, `${callsFor('a') - young} in the ten minutes after`);
 });
 
-t.test('lifetimes from 10 s to year 9999, and issuers that give next to nothing', async (t) => {
+t.test('F060: lifetimes from 10 s to year 9999, and issuers that give next to nothing', async (t) => {
   const table: readonly (readonly [string, number, number, number, number])[] = [
     // name, lifetime given, time to pass, fewest calls, most calls
     ['10 s', 10 * second, 60 * second, 13, 18],
@@ -183,14 +183,14 @@ t.test('asked for 90 days, given 1 h: the hour rules, and both are exported', as
   t.equal(callsFor('a'), 2);
 });
 
-t.test('the clock of the CA is 30 s ahead: taken, and the difference is shown', async (t) => {
+t.test('F015: the clock of the CA is 30 s ahead: taken, and the difference is shown', async (t) => {
   const { metrics, want, state } = createCacheScene(t, { lifetimeMs: hour, aheadMs: 30 * second });
   await want('a');
   t.equal(state('a')?.status, 'issued');
   t.equal(await metrics.read('signet_ca_clock_difference_seconds'), 30);
 });
 
-t.test('the clock of the CA is 4 h ahead: not taken, retried, the reason says why', async (t) => {
+t.test('F145: the clock of the CA is 4 h ahead: not taken, retried, the reason says why', async (t) => {
   const { clock, log, metrics, want, state, callsFor } = createCacheScene(t, { lifetimeMs: day, aheadMs: 4 * hour });
   await want('a');
   await clock.advance(10 * second);
@@ -325,7 +325,7 @@ t.test('no roots: nothing is accepted; when they appear it is tried at once', as
   }
 });
 
-t.test('new roots alone never start a request, nor do they hasten what failed for another reason', async (t) => {
+t.test('F058: new roots alone never start a request, nor do they hasten what failed for another reason', async (t) => {
   const { ca, want, state, settled, callsFor, clock } = createCacheScene(t);
   await want('good');
   ca.outcome = () => down;

@@ -161,7 +161,7 @@ t.test('after a 401 another credential is tried, once', async (t) => {
   t.equal(server.calls.length, 4);
 });
 
-t.test('who the server is', async (t) => {
+t.test('R066, F035: who the server is', async (t) => {
   const { server, clock, metrics } = await createKubeScene(t, (call) => call.json({}));
   const call = async (tls: Access['tls'], target: 'kube' | 'kubelet' = 'kubelet'): Promise<string | undefined> => {
     const client = createKubeClient({

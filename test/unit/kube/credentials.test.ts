@@ -54,7 +54,7 @@ t.test('the end of a token', (t) => {
   t.end();
 });
 
-t.test('a token that is rotated is used within ten seconds', async (t) => {
+t.test('F011: a token that is rotated is used within ten seconds', async (t) => {
   const { bearer, clock, write, credential } = scene(t, { 'token': 'one\n', 'ca.crt': 'root' });
   t.equal(await bearer(), 'one');
   write('token', 'two');
@@ -67,7 +67,7 @@ t.test('a token that is rotated is used within ten seconds', async (t) => {
   t.equal((await credential.access()).tls.ca, 'other root');
 });
 
-t.test('a volume whose directory is swapped by a symlink', async (t) => {
+t.test('R048, F046: a volume whose directory is swapped by a symlink', async (t) => {
   const { bearer, clock, directory } = scene(t, {});
   const place = (version: string, token: string): void => {
     mkdirSync(join(directory, version));
@@ -84,7 +84,7 @@ t.test('a volume whose directory is swapped by a symlink', async (t) => {
   t.equal(await bearer(), 'two');
 });
 
-t.test('a token that is gone or empty for a moment is kept, with one line at debug', async (t) => {
+t.test('R049: a token that is gone or empty for a moment is kept, with one line at debug', async (t) => {
   const { bearer, clock, write, log, directory } = scene(t, { 'token': jwt({ exp: 4e9 }), 'ca.crt': 'root' });
   const first = await bearer();
   write('token', '');
@@ -102,7 +102,7 @@ t.test('a token that is gone or empty for a moment is kept, with one line at deb
   t.equal(await bearer(), 'two');
 });
 
-t.test('no call with an expired token, and the next one as soon as the file is new', async (t) => {
+t.test('R050, F010: no call with an expired token, and the next one as soon as the file is new', async (t) => {
   const clock = createFakeClock();
   const { code, write, read } = scene(t, { 'token': jwt({ exp: clock.now() / 1_000 }), 'ca.crt': 'root' });
   t.equal(await code(), 'kube-token-expired');
@@ -121,7 +121,7 @@ t.test('nothing to call with', async (t) => {
   t.equal(await code(), 'kube-config-invalid', 'read again when it is due');
 });
 
-t.test('after a refusal the files are read at once, and the token before is tried while it is valid', async (t) => {
+t.test('F116: after a refusal the files are read at once, and the token before is tried while it is valid', async (t) => {
   const { credential, write, clock } = scene(t, { 'token': 'one', 'ca.crt': 'root' });
   const other = async (refused: Access): Promise<string | undefined> => (await credential.accessAfter(refused))?.authorization;
   const one = await credential.access();

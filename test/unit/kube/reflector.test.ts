@@ -175,7 +175,7 @@ t.test('a long list comes in pages, and anew when their version is gone', async 
   t.equal(lists.length, 3);
 });
 
-t.test('410 as a status and as an event: everything is read anew, consistently, and the watch goes on', async (t) => {
+t.test('R068, F031: 410 as a status and as an event: everything is read anew, consistently, and the watch goes on', async (t) => {
   const { answers, streams, has, last, clock, lists, reflector } = await scene(t, notServed);
   await has('a');
   await until(() => streams.length === 1);
@@ -197,7 +197,7 @@ t.test('410 as a status and as an event: everything is read anew, consistently, 
   await has('c');
 });
 
-t.test('410 without end does not become a storm', async (t) => {
+t.test('F031: 410 without end does not become a storm', async (t) => {
   const { answers, clock, server, reflector } = await scene(t, notServed);
   answers.watch = (call) => call.status(410, 'gone');
   await until(() => server.calls.length >= 3 && clock.alarms === 1);
@@ -210,7 +210,7 @@ t.test('410 without end does not become a storm', async (t) => {
   t.ok(reflector.snapshot.value.complete);
 });
 
-t.test('watches that end at once are met by growing pauses of at least a second', async (t) => {
+t.test('R069, F032: watches that end at once are met by growing pauses of at least a second', async (t) => {
   const { answers, clock, streams } = await scene(t, notServed);
   answers.watch = (_call, stream) => stream().end();
   const gaps: number[] = [];
@@ -230,7 +230,7 @@ t.test('watches that end at once are met by growing pauses of at least a second'
   t.ok((gaps.at(-1) ?? 0) >= 15_000, String(gaps));
 });
 
-t.test('an API server that is down keeps what was read and says why; back again, nothing is lost', async (t) => {
+t.test('R073, F030, F034: an API server that is down keeps what was read and says why; back again, nothing is lost', async (t) => {
   const { answers, streams, has, last, clock, reflector, log } = await scene(t, served(pod('a'), pod('b')));
   await has('a', 'b');
   answers.watch = (call) => call.drop();
@@ -264,7 +264,7 @@ t.test('Retry-After is honoured', async (t) => {
   await until(() => server.calls.length === 2);
 });
 
-t.test('a watch that died without a word is found by its deadline', async (t) => {
+t.test('F029: a watch that died without a word is found by its deadline', async (t) => {
   const { streams, has, clock, reflector } = await scene(t, served(pod('a')));
   await has('a');
   await clock.advance(255_000);
@@ -303,7 +303,7 @@ for (const list of [[1], {}, null, { items: {} }]) {
   });
 }
 
-t.test('100 watches in a row leave two connections at most', async (t) => {
+t.test('F125: 100 watches in a row leave two connections at most', async (t) => {
   const { answers, clock, streams, server } = await scene(t, notServed);
   answers.watch = (_call, stream) => stream().end();
   await until(() => streams.length === 1);

@@ -14,7 +14,7 @@ const wanted = {
   lifetimeSeconds: 60,
 };
 
-t.test('a token', async (t) => {
+t.test('F157: a token', async (t) => {
   const { client, server } = await createKubeScene(t, (call) =>
     call.json({ status: { token: 'abc', expirationTimestamp: '2026-01-01T00:10:00Z' } }, 201),
   );

@@ -56,7 +56,7 @@ t.test('an identity starts in the tick in which its first pod is seen, Pending o
   t.equal(await stop(), 0, 'no alarm is left behind');
 });
 
-t.test('it is counted by pod UID and ends after the linger of the last pod', async (t) => {
+t.test('R057, F036: it is counted by pod UID and ends after the linger of the last pod', async (t) => {
   const { index, source, uris, clock, stop } = createScene();
   const one = createPod('one', { serviceAccount: 'cart' });
   const two = createPod('two', { serviceAccount: 'cart' });
@@ -77,7 +77,7 @@ t.test('it is counted by pod UID and ends after the linger of the last pod', asy
   await stop();
 });
 
-t.test('a pod that comes back within the linger finds the same entry', async (t) => {
+t.test('F036: a pod that comes back within the linger finds the same entry', async (t) => {
   const { index, source, clock, stop } = createScene();
   source.set([createPod('cart'), createPod('other')]);
   await settle();
@@ -90,6 +90,21 @@ t.test('a pod that comes back within the linger finds the same entry', async (t)
   source.set([createPod('other')]);
   await clock.advance(30_000);
   t.equal(index.identities.value.has(uri('cart')), false, 'the next linger counts from the next end');
+  await stop();
+});
+
+t.test('R060, F055: a pod that was made anew under its name is another one, and the identity stays', async (t) => {
+  const { index, source, uris, clock, stop } = createScene();
+  source.set([createPod('cart', { uid: 'one' })]);
+  await settle();
+  const { since } = index.identities.value.get(uri('cart')) ?? {};
+  source.set([createPod('cart', { uid: 'two', phase: 'Pending' })]);
+  await settle();
+  t.match(index.identities.value.get(uri('cart')), { pods: ['two'], since });
+  t.equal(index.idOf('one'), undefined, 'the peer policy knows the old one no more');
+  t.equal(index.idOf('two')?.uri, uri('cart'));
+  await clock.advance(3_600_000);
+  t.same(uris(), [uri('cart')]);
   await stop();
 });
 
@@ -119,7 +134,7 @@ t.test('without a linger the last pod takes its identity along', async (t) => {
   await stop();
 });
 
-t.test('a source that fails freezes the view and says why', async (t) => {
+t.test('F034: a source that fails freezes the view and says why', async (t) => {
   const { index, source, uris, clock, stop } = createScene();
   t.same(index.reason.value, { code: 'pods-unread', detail: 'fake' });
   t.match(index.explain(uri('cart')), { code: 'pods-unread' });
@@ -139,7 +154,7 @@ t.test('a source that fails freezes the view and says why', async (t) => {
   await stop();
 });
 
-t.test('a list that is suddenly empty is believed only when it stands', async (t) => {
+t.test('F123: a list that is suddenly empty is believed only when it stands', async (t) => {
   const { index, source, uris, clock, log, stop } = createScene();
   const all = [createPod('a'), createPod('b'), createPod('c')];
   source.set(all);
@@ -162,7 +177,7 @@ t.test('a list that is suddenly empty is believed only when it stands', async (t
   await stop();
 });
 
-t.test('static pods, invalid names and pods left out have no identity, and the reason is told', async (t) => {
+t.test('F117: static pods, invalid names and pods left out have no identity, and the reason is told', async (t) => {
   const { index, source, uris, log, stop } = createScene();
   source.set([
     createPod('static', { mirror: true }),
@@ -208,7 +223,7 @@ t.test('the selection is followed', async (t) => {
   await stop();
 });
 
-t.test('nothing is published when nothing changed', async (t) => {
+t.test('F124: nothing is published when nothing changed', async (t) => {
   const { index, source, published, stop } = createScene();
   source.set([createPod('cart')]);
   await settle();

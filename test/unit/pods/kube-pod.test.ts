@@ -26,16 +26,16 @@ t.test('the fields that are kept', (t) => {
 });
 
 const rows: readonly [name: string, pod: Record<string, unknown>, expected: object | undefined][] = [
-  ['without a service account', apiPod('a', { account: null }), undefined],
-  ['with an empty service account', apiPod('a', { account: '' }), undefined],
+  ['R062: without a service account', apiPod('a', { account: null }), undefined],
+  ['R062, F118: with an empty service account', apiPod('a', { account: '' }), undefined],
   ['without a uid', apiPod('a', { metadata: { uid: undefined } }), undefined],
   ['without anything', {}, undefined],
-  ['without a status', { ...apiPod('a'), status: undefined }, { phase: 'Pending' }],
+  ['R063: without a status', { ...apiPod('a'), status: undefined }, { phase: 'Pending' }],
   ['with an unknown phase', apiPod('a', { phase: 'Dreaming' }), { phase: 'Pending' }],
-  ['that is terminating', apiPod('a', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }), { phase: 'Running' }],
+  ['R058: that is terminating', apiPod('a', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }), { phase: 'Running' }],
   ['that is over', apiPod('a', { phase: 'Failed' }), { phase: 'Failed' }],
-  ['with an account of 77 characters', apiPod('a', { account: 'a'.repeat(77) }), { serviceAccount: 'a'.repeat(77) }],
-  ['that is a mirror', apiPod('a', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'hash' } } }), { mirror: true }],
+  ['R054, F127: with an account of 77 characters', apiPod('a', { account: 'a'.repeat(77) }), { serviceAccount: 'a'.repeat(77) }],
+  ['F117: that is a mirror', apiPod('a', { metadata: { annotations: { 'kubernetes.io/config.mirror': 'hash' } } }), { mirror: true }],
   [
     'in the ambient mesh by its namespace',
     apiPod('a', { metadata: { annotations: { 'ambient.istio.io/redirection': 'enabled' } } }),

@@ -40,7 +40,7 @@ const list =
   (call: ApiCall): void =>
     call.json(apiList(pods, ''));
 
-t.test('a list', async (t) => {
+t.test('R062, F118: a list', async (t) => {
   const { source, server, uids, read } = await scene(t, list(apiPod('a'), apiPod('static', { account: null }), null, 'x'));
   t.match(server.calls[0], { method: 'GET', path: '/pods' });
   t.same(uids(), ['uid-a']);
@@ -48,7 +48,7 @@ t.test('a list', async (t) => {
   t.equal(await read('signet_pod_source_up', { source: 'kubelet' }), 1);
 });
 
-t.test('items: null is an empty list', async (t) => {
+t.test('R063: items: null is an empty list', async (t) => {
   const { source } = await scene(t, (call) => call.json(apiList(null)));
   t.match(source.view.value, { complete: true, reason: undefined });
 });
@@ -82,7 +82,7 @@ t.test('a pod that is missing is gone after a minute; one that was over, at once
   t.same(uids(), ['uid-a']);
 });
 
-t.test('a kubelet that restarts with 100 pods: none is forgotten', async (t) => {
+t.test('F052: a kubelet that restarts with 100 pods: none is forgotten', async (t) => {
   const pods = Array.from({ length: 100 }, (_, index) => apiPod(`p${index}`));
   const { server, pass, uids } = await scene(t, list(...pods));
   server.handle = (call) => call.drop();
@@ -98,14 +98,14 @@ t.test('a kubelet that restarts with 100 pods: none is forgotten', async (t) => 
 });
 
 for (const [name, answer, code] of [
-  ['401 in plain text', (call) => call.json('Unauthorized', 401), 'kubelet-unauthenticated'],
+  ['R064, F033: 401 in plain text', (call) => call.json('Unauthorized', 401), 'kubelet-unauthenticated'],
   [
-    '403 in plain text',
+    'F033: 403 in plain text',
     (call) => call.json('Forbidden (user=x, verb=get, resource=nodes, subresource(s)=[pods proxy])', 403),
     'kubelet-denied',
   ],
   ['500', (call) => call.json('Internal Error', 500), 'kubelet-unavailable'],
-  ['JSON that is cut', (call) => call.json('{"kind":"PodList","items":[{"metadata":'), 'kubelet-answer-invalid'],
+  ['R065, F086: JSON that is cut', (call) => call.json('{"kind":"PodList","items":[{"metadata":'), 'kubelet-answer-invalid'],
   ['JSON that is no list of pods', (call) => call.json({ kind: 'Status' }), 'kubelet-answer-invalid'],
   ['a connection that is cut', (call) => call.drop(), 'kubelet-unavailable'],
 ] as [string, (call: ApiCall) => void, string][]) {
