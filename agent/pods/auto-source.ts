@@ -3,7 +3,7 @@
 // failing for a minute is left for the others.
 
 import type { Logger } from '../runtime/log.js';
-import type { Reason } from '../runtime/reasons.js';
+import type { Reason, ReasonCode } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { sleep } from '../runtime/time.js';
 import { WatchedValue } from '../runtime/watched.js';
@@ -34,6 +34,8 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
   const view = new WatchedValue<PodView>({ pods: new Map(), complete: false, reason: { code: 'pods-unread', detail: 'auto' } });
   let passedOver: string[] = [];
   let current: PodSource | undefined;
+  /** The last one that worked: when none does, what is wrong with it is what is wrong. */
+  let chosen: PodSource | undefined;
 
   /** Runs one candidate as long as it works; resolves with why it is left. */
   const use = async (candidate: PodSource, signal: AbortSignal): Promise<Reason> => {
@@ -79,6 +81,7 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
   const choose = (candidate: PodSource): void => {
     if (current === candidate) return;
     current = candidate;
+    chosen = candidate;
     log.info('pods are read from a source that works', { source: candidate.name, passedOver });
   };
 
@@ -92,13 +95,14 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
     async run(signal) {
       while (!signal.aborted) {
         passedOver = [];
+        let code: ReasonCode = 'pods-unread';
         for (const candidate of candidates) {
           const reason = await use(candidate, signal);
           if (signal.aborted) return;
           if (current !== undefined) break;
           passedOver.push(`${candidate.name}: ${reason.code} (${reason.detail})`);
-          if (passedOver.length === candidates.length)
-            view.set({ ...view.value, reason: { code: reason.code, detail: passedOver.join('; ') } });
+          if (candidate === (chosen ?? candidate)) code = reason.code;
+          if (passedOver.length === candidates.length) view.set({ ...view.value, reason: { code, detail: passedOver.join('; ') } });
         }
         current = undefined;
         // Rejects only when the signal aborts, which ends the loop.

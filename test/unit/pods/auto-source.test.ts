@@ -79,3 +79,25 @@ t.test('one that worked has a minute to recover; its view stays until another is
   t.same(names(), ['b']);
   t.match(auto.explain(), /uses two; one: kube-denied/);
 });
+
+t.test('none works any more: the reason is that of the last that did', async (t) => {
+  const { one, two, three, auto, clock, names } = await scene(t);
+  one.fail({ code: 'pods-api-unavailable', detail: 'ENOENT' });
+  await settle();
+  two.set([createPod('a')]);
+  await settle();
+  two.fail({ code: 'kube-unavailable', detail: 'ECONNREFUSED' });
+  await clock.advance(60_000);
+  await clock.advance(10_000);
+  one.fail({ code: 'pods-api-unavailable', detail: 'ENOENT' });
+  await settle();
+  two.fail({ code: 'kube-unavailable', detail: 'ECONNREFUSED' });
+  await settle();
+  three.fail({ code: 'kubelet-unavailable', detail: 'ECONNREFUSED' });
+  await settle();
+  t.match(auto.view.value.reason, {
+    code: 'kube-unavailable',
+    detail: /one: pods-api-unavailable .*; two: .*; three: kubelet-unavailable/,
+  });
+  t.same(names(), ['a']);
+});
