@@ -45,7 +45,7 @@ export function createSecretIndex(secrets: Secrets): SecretIndex {
       secret?.retire();
       secret = next;
     };
-    const unsubscribe = source.subscribe((state) => {
+    const take = (state: S): void => {
       const next = contentOf(state);
       if (next !== undefined && next === content) return;
       content = next;
@@ -53,9 +53,15 @@ export function createSecretIndex(secrets: Secrets): SecretIndex {
       replace(encoded === undefined ? undefined : new EncodedSecret(name, (edition += 1), encoded));
       offer = secret === undefined ? otherwise(state) : { status: 'ready', secret };
       for (const listener of listeners) listener(offer);
-    });
+    };
+    const unsubscribe = source.subscribe(take);
     return {
-      offer: () => offer,
+      // The source looks at the clock when it is read, and tells its subscribers afterwards: whoever comes in between must
+      // not get a certificate that has just expired.
+      offer: () => {
+        if (content !== undefined && contentOf(source.value) !== content) take(source.value);
+        return offer;
+      },
       listeners,
       stop: () => {
         unsubscribe();

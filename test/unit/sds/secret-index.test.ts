@@ -60,6 +60,23 @@ void t.test('follows an identity through its states; equal content is encoded on
   t.ok(secretOf(offers[3]).retired);
 });
 
+void t.test('who comes after the end of a certificate and before anybody was told gets none', async (t) => {
+  const secrets = createTestSecrets();
+  secrets.issue(a);
+  const index = createSecretIndex(secrets);
+  const [early, late]: [Offer[], Offer[]] = [[], []];
+  index.watch(identity, a, (offer) => early.push(offer));
+  secrets.wait(a);
+  index.watch(identity, a, (offer) => late.push(offer));
+  t.match(late, [{ status: 'waiting' }]);
+  t.match(early, [{ status: 'ready' }, { status: 'waiting' }], 'and those before are told');
+  t.ok(secretOf(early[0]).retired);
+  await settle();
+  secrets.issue(a);
+  await settle();
+  t.match([early.at(-1), late.at(-1)], [{ status: 'ready' }, { status: 'ready' }]);
+});
+
 void t.test('roots: waits for the first, leaves out intermediates for the validator, never offers an empty set', async (t) => {
   const secrets = createTestSecrets();
   secrets.setRoots([]);
