@@ -6,11 +6,10 @@ import { sharedCluster } from '../fixtures/cluster.js';
 import type { ClusterAgent } from '../fixtures/cluster-agent.js';
 import { createClusterAgent, installRights } from '../fixtures/cluster-agent.js';
 import { createAccounts, createPods, formatLatencies, measurePods } from '../fixtures/cluster-crowd.js';
-import type { Istiod } from '../fixtures/cluster-istiod.js';
 import { startIstiod } from '../fixtures/cluster-istiod.js';
 import type { TestNode } from '../fixtures/cluster-objects.js';
 import { createNamespace, createNode } from '../fixtures/cluster-objects.js';
-import type { ManifestComponent } from '../fixtures/manifests.js';
+import { agentAccount } from '../fixtures/manifests.js';
 import { connectSds } from '../fixtures/secret-watch.js';
 import { createScene } from '../fixtures/scene.js';
 import type { Scene } from '../fixtures/scene.js';
@@ -21,28 +20,27 @@ const cluster = await sharedCluster(t);
 interface Place {
   readonly scene: Scene;
   readonly node: TestNode;
-  readonly istiod: Istiod;
   readonly agent: ClusterAgent;
 }
 
 /** istiod as shipped, and an agent on a node of its own that does not run yet. */
-async function prepare(t: Test, auth: 'node' | 'workload'): Promise<Place> {
-  const components: readonly ManifestComponent[] = ['pods-as-node', ...(auth === 'workload' ? (['workload-tokens'] as const) : [])];
+async function prepare(t: Test): Promise<Place> {
+  const components = ['pods-as-node'] as const;
   const scene = await createScene(t);
   await installRights(t, cluster, components);
   const node = await createNode(cluster);
-  const istiod = await startIstiod(scene, cluster, auth === 'node' ? { trustedNodeAccounts: ['signet-system/signet-agent'] } : {});
+  const istiod = await startIstiod(scene, cluster, { trustedNodeAccounts: [`${agentAccount.namespace}/${agentAccount.account}`] });
   const agent = await createClusterAgent(scene, cluster, {
     node,
     components,
     caRoots: istiod.roots,
     config: ({ upstream }) => ({ upstreams: [{ ...upstream, endpoints: [`localhost:${istiod.port()}`] }] }),
   });
-  return { scene, node, istiod, agent };
+  return { scene, node, agent };
 }
 
 await t.test('200 pods of 200 accounts, one every 100 ms and then at once, get their secrets through istiod', async (t) => {
-  const { scene, node, agent } = await prepare(t, 'node');
+  const { scene, node, agent } = await prepare(t);
   await agent.start();
   for (const [name, everyMs] of [
     ['one every 100 ms', 100],
@@ -50,7 +48,7 @@ await t.test('200 pods of 200 accounts, one every 100 ms and then at once, get t
   ] as const) {
     const namespace = await createNamespace(cluster, 'crowd');
     const accounts = await createAccounts(cluster, namespace, 'app', 200);
-    const { toWire, allMs } = await measurePods(scene, cluster, agent.socket, { namespace, accounts, node: node.name }, everyMs);
+    const { toWire, allMs } = await measurePods(scene, cluster, agent, { namespace, accounts, node: node.name }, everyMs);
     t.equal(toWire.length, 200);
     const perSecond = Math.round(200_000 / allMs);
     t.comment(`${name}: accepted to wire ${formatLatencies(toWire)}; ${perSecond} certificates a second, istiod makes 80 calls a second`);
@@ -58,7 +56,7 @@ await t.test('200 pods of 200 accounts, one every 100 ms and then at once, get t
 });
 
 await t.test('1,000 pods of 300 accounts are read by one list, and all are served', async (t) => {
-  const { scene, node, agent } = await prepare(t, 'node');
+  const { scene, node, agent } = await prepare(t);
   const namespace = await createNamespace(cluster, 'full');
   const accounts = await createAccounts(cluster, namespace, 'app', 300);
   await createPods(cluster, { namespace, accounts, node: node.name }, 1_000);
