@@ -57,6 +57,8 @@ export interface LoadedConfig {
   readonly warnings: readonly string[];
   /** The file that was read, if one was. */
   readonly file: string | undefined;
+  /** What stands in it. */
+  readonly text: string | undefined;
   readonly effective: readonly Effective[];
 }
 
@@ -154,7 +156,7 @@ export function evaluateConfig(input: ConfigInput, text: string | undefined, fil
   if (faults.length === 0) faults.push(...contradictions(config as Config));
   if (faults.length > 0) throw new ConfigError(faults);
   const whole = deepFreeze(config) as Config;
-  return { config: whole, warnings: [...unknownVariables(env, named), ...foreignGrants(whole)], file, effective };
+  return { config: whole, warnings: [...unknownVariables(env, named), ...foreignGrants(whole)], file, text, effective };
 }
 
 /** Grants of names that this agent never serves. */

@@ -46,6 +46,8 @@ export function createFollowedSettings(options: FollowedSettingsOptions): Follow
   const select = new WatchedValue(loaded.config.identities.select, sameValue);
   const reason = new WatchedValue<Reason | undefined>(undefined, sameValue);
   let lastRestart: readonly string[] = [];
+  // The first read finds what was loaded a moment ago. Evaluating it again makes V8 optimize that code: 4 MiB for one start.
+  let appliedText = loaded.text;
 
   const apply = (next: LoadedConfig): void => {
     const changed = (path: string, before: Watched<unknown>, after: unknown): string[] => (sameValue(before.value, after) ? [] : [path]);
@@ -74,8 +76,11 @@ export function createFollowedSettings(options: FollowedSettingsOptions): Follow
 
   const onContent = (content: FileContent): void => {
     if (content instanceof SignetError) return refuse(content);
+    const text = content.toString('utf8');
+    if (text === appliedText) return reason.set(undefined);
     try {
-      apply(evaluateConfig(input, content.toString('utf8'), file));
+      apply(evaluateConfig(input, text, file));
+      appliedText = text;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       refuse(error);
