@@ -1,23 +1,22 @@
-// What the scenarios share: the signet process under the shipped launch settings, clients, memory, percentiles.
+// What the scenarios share: rows, the environment of the shipped launch, memory, and the processes beside signet.
 
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { percentile } from '../fixtures/until.js';
 import type { Arrivals, Command } from './stream-client.js';
 
-export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
+// What the build knows already; a module of packaging/, so loaded by its path.
+const { launchEnv } = (await import(pathToFileURL(resolve('packaging/code-cache.mjs')).href)) as {
+  launchEnv(): Readonly<Record<string, string>>;
+};
 
-/** The value below which the given share of the samples lies. */
-export function percentile(samples: readonly number[], share: number): number {
-  const sorted = [...samples].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
-}
+export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 export const median = (samples: readonly number[]): number => percentile(samples, 0.5);
 
@@ -31,29 +30,40 @@ export interface Row {
   readonly beside: string;
 }
 
+export interface Scenario {
+  readonly name: string;
+  run(node: string): Promise<readonly Row[]>;
+}
+
+/** Whether it is the image's Node, which has bounds of its own. */
+export const newer = (node: string): boolean => node !== process.execPath;
+
 /**
  * The environment of the shipped launch: packaging/launch.env over ours, and without NODE_EXTRA_CA_CERTS, which no shipped
  * launch has: Node 20 reads that file at each start (50 ms and 2 MiB here), which would hide half of what is measured.
  */
 export function launchEnvironment(): NodeJS.ProcessEnv {
-  const lines = readFileSync('packaging/launch.env', 'utf8').split('\n');
-  const entries = lines.flatMap((line) => {
-    const parts = /^([A-Z_]+)=(.*)$/.exec(line);
-    return parts === null ? [] : [[parts[1] ?? '', (parts[2] ?? '').replace(/^(["'])(.*)\1$/, '$2')] as const];
-  });
-  return { ...plainEnvironment(), ...Object.fromEntries(entries) };
+  return { ...plainEnvironment(), ...launchEnv() };
 }
 
-/** Ours without what changes how Node itself starts. */
+/** Ours without what changes how Node itself starts, and without the settings of the bench, which are none of the agent's. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
-  const { NODE_EXTRA_CA_CERTS: _certificates, NODE_OPTIONS: _options, ...rest } = process.env;
-  return rest;
+  const own = (name: string): boolean => name === 'NODE_EXTRA_CA_CERTS' || name === 'NODE_OPTIONS' || name.startsWith('SIGNET_');
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own(name)));
 }
 
 /** Resident memory of a process in MiB (VmRSS). */
 export function residentMiB(pid: number): number {
   const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(line?.[1] ?? Number.NaN) / 1024;
+}
+
+/** The larger of 5 s and 20 s after the start: V8 collects what the start left behind only after some 10 s without work. */
+export async function idleMiB({ pid }: { readonly pid: number }): Promise<number> {
+  await delay(5_000);
+  const early = residentMiB(pid);
+  await delay(15_000);
+  return Math.max(early, residentMiB(pid));
 }
 
 /** Pod manifests, one pod for each of `count` service accounts in namespace bench. */
@@ -69,63 +79,6 @@ export function podsFile(count: number, first = 0): string {
 }
 
 export const identity = (index: number): string => `spiffe://example.org/ns/bench/sa/sa-${index}`;
-
-export interface Signet {
-  readonly pid: number;
-  readonly socket: string;
-  readonly pods: string;
-  /** From exec until the SDS socket accepted, in ms. */
-  readonly startMs: number;
-  /** Asks for a renewal through the command line. */
-  renew(name: string): Promise<void>;
-  stop(): Promise<void>;
-}
-
-export async function startSignet(node: string, pods: string): Promise<Signet> {
-  const directory = mkdtempSync(join(tmpdir(), 'sb-'));
-  const podsPath = join(directory, 'pods.json');
-  writeFileSync(podsPath, pods);
-  const environment = { ...launchEnvironment(), XDG_RUNTIME_DIR: directory };
-  const socket = join(directory, `signet-${process.getuid?.() ?? 0}`, 'sds', 'sds.sock');
-  const command = ['dist/signet.cjs', 'dev', '--pods', podsPath, '--http-address', '127.0.0.1:0', '--log-level', 'error'];
-  const startedAt = now();
-  const child = spawn(node, command, { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
-  const startMs = (await acceptedAt(socket, child)) - startedAt;
-  return {
-    pid: child.pid ?? 0,
-    socket,
-    pods: podsPath,
-    startMs,
-    renew: async (name) => {
-      const renewal = spawn(node, ['dist/signet.cjs', 'renew', name], { env: environment, stdio: ['ignore', 'ignore', 'inherit'] });
-      await once(renewal, 'exit');
-    },
-    stop: async () => {
-      if (child.exitCode === null) {
-        child.kill('SIGTERM');
-        await once(child, 'exit');
-      }
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
-}
-
-async function acceptedAt(path: string, child: ChildProcess): Promise<number> {
-  for (let attempt = 0; attempt < 10_000; attempt += 1) {
-    if (child.exitCode !== null) throw new Error(`signet ended with ${child.exitCode}`);
-    const connected = await new Promise<boolean>((resolve) => {
-      const socket = net.connect(path);
-      socket.once('connect', () => {
-        socket.destroy();
-        resolve(true);
-      });
-      socket.once('error', () => resolve(false));
-    });
-    if (connected) return now();
-    await delay(1);
-  }
-  throw new Error('signet did not listen in time');
-}
 
 export interface Client {
   ask(command: Command): Promise<Arrivals>;
@@ -166,6 +119,33 @@ export async function startBareServer(secretBytes: number): Promise<BareServer> 
       child.disconnect();
       rmSync(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** Of `cluster-server.ts`, on 127.0.0.1; roots are PEM. */
+export interface ClusterAddresses {
+  readonly apiServer: { readonly port: number; readonly root: string };
+  readonly istio: { readonly port: number; readonly servingRoot: string; readonly root: string };
+}
+
+export interface BenchCluster extends ClusterAddresses {
+  /** How many calls the API server has answered. */
+  calls(): Promise<number>;
+  stop(): void;
+}
+
+/** With pods on node-a, of that many accounts in turn. */
+export async function startCluster(pods: number, accounts: number): Promise<BenchCluster> {
+  const child = forkBench('cluster-server.js', [String(pods), String(accounts)]);
+  const [addresses] = (await once(child, 'message')) as [ClusterAddresses];
+  return {
+    ...addresses,
+    calls: async () => {
+      child.send('calls');
+      const [calls] = (await once(child, 'message')) as [number];
+      return calls;
+    },
+    stop: () => child.disconnect(),
   };
 }
 

@@ -2,28 +2,12 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Row } from './measure.js';
-import {
-  identity,
-  median,
-  now,
-  percentile,
-  plainEnvironment,
-  podsFile,
-  residentMiB,
-  startBareServer,
-  startClient,
-  startSignet,
-} from './measure.js';
-
-export interface Scenario {
-  readonly name: string;
-  run(node: string): Promise<readonly Row[]>;
-}
-
-const newer = (node: string): boolean => node !== process.execPath;
+import { clusterScenarios } from './cluster-scenarios.js';
+import type { Row, Scenario } from './measure.js';
+import { identity, idleMiB, newer, median, now, plainEnvironment, podsFile, residentMiB, startBareServer, startClient } from './measure.js';
+import { startSignet } from './signet.js';
+import { percentile } from '../fixtures/until.js';
 
 async function bareNodeMs(node: string): Promise<number> {
   const startedAt = now();
@@ -46,21 +30,9 @@ async function start(node: string): Promise<readonly Row[]> {
 
 async function idle(node: string): Promise<readonly Row[]> {
   const signet = await startSignet(node, podsFile(3));
-  await delay(5000);
-  const early = residentMiB(signet.pid);
-  // V8 collects what the start left behind only after some 10 s without work.
-  await delay(15_000);
-  const value = Math.max(early, residentMiB(signet.pid));
+  const value = await idleMiB(signet);
   await signet.stop();
-  return [
-    {
-      what: 'idle, 3 identities, the larger of 5 s and 20 s after the start',
-      value,
-      unit: 'MiB',
-      bound: newer(node) ? 70 : 60,
-      beside: 'SPIRE agent: 58–59 MiB',
-    },
-  ];
+  return [{ what: 'idle, 3 identities', value, unit: 'MiB', bound: newer(node) ? 70 : 60, beside: 'SPIRE agent: 58–59 MiB' }];
 }
 
 async function manyClients(node: string): Promise<readonly Row[]> {
@@ -149,9 +121,7 @@ async function podToWire(node: string): Promise<readonly Row[]> {
   for (let index = 1; index <= count; index += 1) {
     const next = podsFile(index + 1);
     const answer = client.ask({ kind: 'await', count: index });
-    writeFileSync(`${signet.pods}.new`, next);
-    const writtenAt = now();
-    renameSync(`${signet.pods}.new`, signet.pods);
+    const writtenAt = signet.replacePods(next);
     const { at } = await answer;
     samples.push((at[index - 1] ?? Number.NaN) - writtenAt);
     await delay(20);
@@ -178,10 +148,8 @@ async function coldFill(node: string): Promise<readonly Row[]> {
     const names = Array.from({ length: count }, (_, index) => identity(index));
     await client.ask({ kind: 'open', path: signet.socket, connections: 1, streams: 1, protocol: 'sotw', names, namesPerStream: count });
     await delay(500);
-    writeFileSync(`${signet.pods}.new`, podsFile(count));
     const answer = client.ask({ kind: 'await', count });
-    const writtenAt = now();
-    renameSync(`${signet.pods}.new`, signet.pods);
+    const writtenAt = signet.replacePods(podsFile(count));
     samples.push(Math.max(...(await answer).at) - writtenAt);
     client.stop();
     await signet.stop();
@@ -243,6 +211,7 @@ async function manyStreams(node: string): Promise<readonly Row[]> {
 export const scenarios: readonly Scenario[] = [
   { name: 'start', run: start },
   { name: 'idle', run: idle },
+  ...clusterScenarios,
   { name: 'many-clients', run: manyClients },
   { name: 'fan-out', run: fanOut },
   { name: 'pod-to-wire', run: podToWire },
