@@ -127,7 +127,9 @@ async function follow<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, posi
 
 async function list<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
   const { client, path, query = {}, project } = options;
-  const listed = await listAll(client, { path, query, newest: position.newest }, signal);
+  let listed = await listAll(client, { path, query, newest: position.newest }, signal);
+  // What a server has at hand may lack what it has not read yet: that there is nothing is believed of the newest alone.
+  if (listed.items.length === 0 && !position.newest) listed = await listAll(client, { path, query, newest: true }, signal);
   const objects = new Map<string, T>();
   for (const object of listed.items) change(objects, { type: 'ADDED', object }, project);
   take(options, copy, position, objects, listed.version, 'list');

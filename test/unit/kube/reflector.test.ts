@@ -273,6 +273,16 @@ t.test('F029: a watch that died without a word is found by its deadline', async 
   await until(() => streams.length === 2);
 });
 
+t.test('F123: an empty list of what the server has at hand is asked for again, consistently', async (t) => {
+  const { answers, has, lists } = await scene(t, notServed);
+  answers.list = (call) => call.json(apiList(call.query['resourceVersion'] === '0' ? [] : [pod('a')]));
+  await has('a');
+  t.same(
+    lists.map(({ query }) => query['resourceVersion']),
+    ['0', undefined],
+  );
+});
+
 t.test('a version from the future is dropped', async (t) => {
   const { answers, has, clock, lists } = await scene(t, notServed);
   answers.list = (call) =>
