@@ -77,6 +77,17 @@ t.test('from a pod to a certificate over SDS, and both doors', async (t) => {
   t.match(metrics, /signet_peer_connections_total\{grant="node"\} \d+\n/);
 });
 
+t.test('F137: pods that are there before the agent starts are all served', async (t) => {
+  const accounts = Array.from({ length: 110 }, (_, index) => `a${index}`);
+  const running = await startTestAgent({ pods: podsOf(...accounts), flags: { 'sds-hold': '20s' } });
+  t.teardown(() => running.stop());
+  const secrets = await running.sds.fetchOnce(accounts.map(idOf), { deadlineMs: 20_000, signal: new AbortController().signal });
+  t.same(
+    secrets.map(({ kind, name }) => [kind, name]),
+    accounts.map((account) => ['certificate', idOf(account)]),
+  );
+});
+
 t.test('what stops leaves nothing behind, and the issuer is found again', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'sa-'));
   t.teardown(() => rmSync(directory, { recursive: true }));

@@ -98,7 +98,7 @@ t.test('F044, F068: a root change is published at once, another text of the same
   t.equal(await scene.read('signet_trust_bundle_changes_total'), 4);
 });
 
-t.test('a file with a fault keeps the last good roots, says what is wrong, and shows nothing of its content', async (t) => {
+t.test('F086: a file with a fault keeps the last good roots, says what is wrong, and shows nothing of its content', async (t) => {
   const path = join(t.testdir({ 'roots.pem': pemOf(a) }), 'roots.pem');
   const scene = fileScene(t, path);
   await scene.untilPublished(1);
@@ -144,7 +144,7 @@ t.test('an empty or missing file keeps the last good roots', async (t) => {
   t.equal(scene.published(), 1);
 });
 
-t.test('without a file there is no bundle until it comes', async (t) => {
+t.test('F057: without a file there is no bundle until it comes', async (t) => {
   const path = join(t.testdir({}), 'roots.pem');
   const scene = fileScene(t, path);
   await until(() => scene.owner.reason.value?.detail.includes('does not exist') === true);

@@ -291,7 +291,7 @@ t.test('a call that still waits for a connection is not failed by new roots', as
   t.equal((await next).id.uri, id.uri);
 });
 
-t.test('no root, no connection', async (t) => {
+t.test('F057: no root, no connection', async (t) => {
   const ca = await createFakeIstioCa(t);
   const { client, tlsRoots } = createIstioScene(t, ca);
   for (const none of [undefined, []]) {

@@ -10,7 +10,7 @@ import { createCacheScene } from '../../fixtures/svid-cache.js';
 const minuteMs = 60_000;
 const names = Array.from({ length: 16 }, (_, index) => `a${index}`);
 
-t.test('when the CA is back the first that gets its certificate wakes all others, within the bound', async (t) => {
+t.test('F141: when the CA is back the first that gets its certificate wakes all others, within the bound', async (t) => {
   for (const reason of ['ca-unavailable', 'ca-unauthenticated'] as const) {
     let draw = 0;
     const { ca, clock, state, want } = createCacheScene(t, { random: () => (draw = (draw + 0.618) % 1) });

@@ -172,7 +172,7 @@ t.test('a life of 10 s in an outage of 3 s never lapses', async (t) => {
   }
 });
 
-t.test('asked for 90 days, given 1 h: the hour rules, and both are exported', async (t) => {
+t.test('F076: asked for 90 days, given 1 h: the hour rules, and both are exported', async (t) => {
   const { ca, clock, metrics, want, callsFor } = createCacheScene(t, { lifetimeMs: 90 * day });
   ca.lifetimeMs = hour;
   await want('a');

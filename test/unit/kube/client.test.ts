@@ -67,7 +67,7 @@ t.test('a kubelet gives the reasons of a kubelet', async (t) => {
   t.match(error, { kind: 'denied', reason: 'kubelet-denied', fields: { detail: 'Forbidden (user=x)' } });
 });
 
-t.test('an answer over the limit is refused', async (t) => {
+t.test('F121: an answer over the limit is refused', async (t) => {
   const { client } = await createKubeScene(t, (call) => call.json('x'.repeat(2_000)));
   t.equal(reasonOf(await errorOf(client.request({ path, maxBytes: 1_000 }, never))), 'kube-answer-invalid');
 });

@@ -21,7 +21,7 @@ async function scene(t: Test) {
 
 const denied = { code: 'kube-denied', detail: 'pods is forbidden' } as const;
 
-t.test('the first that works, and why those before it do not', async (t) => {
+t.test('F033: the first that works, and why those before it do not', async (t) => {
   const { one, two, auto, names, log, clock } = await scene(t);
   one.fail({ code: 'pods-api-unavailable', detail: 'ENOENT' });
   await settle();

@@ -71,7 +71,7 @@ t.test('what is accepted, openssl accepts strictly', async (t) => {
   }
 });
 
-t.test('each fault has its reason, and openssl refuses it too', async (t) => {
+t.test('F082: each fault has its reason, and openssl refuses it too', async (t) => {
   const policy: readonly [string, boolean, der.Asn1] = ['1.2.3.4.5', true, der.nullValue()];
   const refused: Record<string, readonly [string, string | RegExp, Pki]> = {
     'leaf expired': ['certificate-expired', /expired/, { leaf: { notAfter: testTime } }],
@@ -175,7 +175,7 @@ t.test('an unknown root is told as that, also when it is there twice, as istiod 
   t.equal(find([leaf, middle, root, again], [root]).length, 3);
 });
 
-t.test('two cas of one name: every candidate is tried', async (t) => {
+t.test('F009: two cas of one name: every candidate is tried', async (t) => {
   const first = createRoot({ subject: 'same' });
   const second = createRoot({ subject: 'same' });
   const leaf = createLeaf(second, uri);
@@ -205,7 +205,7 @@ t.test('two cas of one name: every candidate is tried', async (t) => {
   t.same(find([below, branch, way], [second]), [below.certificate, way.certificate, second.certificate], 'a dead end is left again');
 });
 
-t.test('a chain ends at a root that is self-signed', async (t) => {
+t.test('F065: a chain ends at a root that is self-signed', async (t) => {
   const { root, middle, leaf } = build({});
   t.throws(() => find([leaf, middle], []), { name: 'SignetError', reason: 'trust-anchor-unknown' }, 'no roots');
   t.throws(
