@@ -227,8 +227,15 @@ async function inspect(path: string, clock: Clock, own?: Inode): Promise<'own' |
 async function mayTakeOver({ path, clock, takeover }: UnixListenOptions): Promise<boolean> {
   if (takeover === undefined) return false;
   const { native, isSameAgent } = takeover;
+  // It may end while it is asked; nobody is replaced then.
+  const hasEnded = async (): Promise<boolean> => ['none', 'stale'].includes(await inspect(path, clock));
   const uid = await dial(path, clock, (socket) => native.peerCredentials(socketFd(socket) ?? -1).uid).catch(() => undefined);
-  return uid === process.getuid?.() && (await isSameAgent());
+  if (uid === undefined) return await hasEnded();
+  if (uid !== process.getuid?.()) return false;
+  return await isSameAgent().catch(async (error: unknown) => {
+    if (await hasEnded()) return true;
+    throw error;
+  });
 }
 
 /** Connects, looks, and hangs up. */

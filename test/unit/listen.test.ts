@@ -23,7 +23,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Listener, UnixListenOptions } from '../../agent/listen.js';
 import { listenFd, listenUnix } from '../../agent/listen.js';
-import type { SignetError } from '../../agent/runtime/errors.js';
+import { SignetError } from '../../agent/runtime/errors.js';
 import { loadNative } from '../../agent/runtime/native.js';
 import { createFakeClock, until } from '../fixtures/clock.js';
 import { createRecordingLogger } from '../fixtures/log.js';
@@ -226,6 +226,31 @@ t.test('a live socket of our own agent is taken over, and its end leaves ours al
   old.stop();
   await first.ended;
   t.equal(statSync(path).ino, inode);
+  t.ok(await answers(path));
+});
+
+t.test('an agent that ends while it is asked whether it may be replaced leaves its place to the next', async (t) => {
+  const [old, fresh] = [scene(t), scene(t)];
+  const native = await loadNative();
+  const path = join(temporary(t), 's.sock');
+  const first = await old.listen(path);
+  const fails = (work: () => Promise<void>) => ({
+    native,
+    isSameAgent: async (): Promise<boolean> => {
+      await work();
+      throw new SignetError('unavailable', 'no answer');
+    },
+  });
+  t.match(
+    (await fresh.refused(path, { takeover: fails(async () => {}) })).message,
+    'no answer',
+    'one that lives and does not answer stays',
+  );
+  const end = async (): Promise<void> => {
+    old.stop();
+    await first.ended;
+  };
+  await fresh.listen(path, { takeover: fails(end) });
   t.ok(await answers(path));
 });
 
