@@ -1,6 +1,8 @@
-// Scenes in which Signet is not there: late, killed, stopped; Envoy keeps its certificates and comes back by itself.
+// Scenes in which Signet is not there, or another one is: late, killed, stopped, replaced; Envoy keeps its certificates and comes
+// back by itself.
 
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Test } from 'tap';
 import { startEchoApp } from '../fixtures/echo-app.js';
 import type { Envoy } from '../fixtures/envoy.js';
@@ -12,6 +14,7 @@ import { connectSds } from '../fixtures/secret-watch.js';
 import type { Signet } from '../fixtures/signet.js';
 import { createSignet } from '../fixtures/signet.js';
 import { get, outcome, startLoad } from '../fixtures/traffic.js';
+import { createTmpfsDirectory, whyNoTmpfs } from '../fixtures/tmpfs.js';
 import { pause, percentile, stopwatch, until } from '../fixtures/until.js';
 import { pairAccounts, startPair } from './pair.js';
 import { endLoad, noRejections } from './scenes.js';
@@ -127,6 +130,42 @@ export async function stoppedUnderLoad(t: Test, version: string): Promise<void> 
   await signet.start();
   await until('all streams are back', 10_000, async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams);
   await endLoad(t, load);
+}
+
+/** A new process takes the socket over and the old one drains, over and over, under traffic. */
+export async function upgradedUnderLoad(t: Test, version: string, upgrades: number): Promise<void> {
+  const scene = await createScene(t);
+  const whyNot = whyNoTmpfs();
+  const signet = createSignet(scene, {
+    accounts: [...pairAccounts, ...wideAccounts],
+    mode: 'agent',
+    environment: {
+      SIGNET_SDS_SOCKET_TAKEOVER: 'true',
+      ...(whyNot === undefined ? { SIGNET_STATE_DIRECTORY: join(createTmpfsDirectory(scene), 'state') } : {}),
+    },
+  });
+  await signet.start();
+  const app = await startEchoApp(scene);
+  const { server, client, port } = await startPair(scene, { version, protocol: 'delta', socket: signet.socket, app });
+  const wide = await startWide(scene, version, signet.socket);
+  const load = startLoad(scene, 50, () => get({ port }));
+  const served = async (): Promise<string> => {
+    const connection = connectSds(scene, signet.socket);
+    const { version: of, chain, privateKey } = await connection.watch('sotw', [idOf('client')]).first(idOf('client'));
+    connection.close();
+    return [of, chain, privateKey].join('\n');
+  };
+  const before = await served();
+  const codes: (number | string)[] = [];
+  for (let upgrade = 0; upgrade < upgrades; upgrade += 1) {
+    codes.push(await signet.upgrade());
+    await until('all streams are back', 10_000, async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams);
+  }
+  t.same(new Set(codes), new Set([0]), 'each old process ended cleanly');
+  if (whyNot === undefined) t.equal(await served(), before, 'and the last one serves the bytes of the first');
+  else t.comment(`nothing is sealed here: ${whyNot}`);
+  await endLoad(t, load);
+  await noRejections(t, [server, client, wide.envoy]);
 }
 
 async function stopCleanly(t: Test, signet: Signet): Promise<void> {
