@@ -8,6 +8,7 @@ import type { Fault, FileValues } from './config/file.js';
 import { formatPath, maxFileBytes, parseFile } from './config/file.js';
 import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './config/settings.js';
 import { isSetting, listSettings, settings } from './config/settings.js';
+import { nodeOfKubeconfig } from './config/node-credential.js';
 import { closest, unknownKeys } from './config/suggest.js';
 import type { Fields } from './runtime/errors.js';
 import { SignetError } from './runtime/errors.js';
@@ -129,7 +130,7 @@ function readText(path: string, mayBeAbsent: boolean): string | undefined {
   }
 }
 
-/** Evaluates all sources against the table; pure. Throws a ConfigError. */
+/** Evaluates all sources against the table; reads nothing but, for the name of the node, the kubeconfig. Throws a ConfigError. */
 export function evaluateConfig(input: ConfigInput, text: string | undefined, file: string | undefined): LoadedConfig {
   const env = input.env ?? process.env;
   const table = settings();
@@ -138,7 +139,9 @@ export function evaluateConfig(input: ConfigInput, text: string | undefined, fil
   const faults: Fault[] = [...content.faults, ...unknownFlags(input, named)];
   if (content.faults.length === 0) faults.push(...unknownFileKeys(table, content.values, [], content));
 
-  const place = placeOf(input.defaults, env);
+  const basis = placeOf(input.defaults, env);
+  const kubeconfig = named.find(({ path }) => path === 'kubeconfig');
+  const place = withNode(basis, kubeconfig && findValue(kubeconfig, input, env, content, basis).value);
   const config: Record<string, unknown> = {};
   const effective: Effective[] = [];
   for (const entry of named) {
@@ -171,6 +174,12 @@ function foreignGrants({ peers, trustDomain }: Config): string[] {
 function contradictions({ upstreams, trustBundle }: Config): Fault[] {
   if (upstreams.some(({ kind }) => kind === 'built-in') || !trustBundle.sources.some(({ kind }) => kind === 'issuer')) return [];
   return [{ path: 'trustBundle.sources', message: 'must not have the kind issuer, which is its default, without a built-in upstream' }];
+}
+
+/** A node that is not named otherwise is the one that the kubeconfig is of. */
+function withNode(place: Place, kubeconfig: unknown): Place {
+  if (place.nodeName !== undefined || place.mode === 'dev' || typeof kubeconfig !== 'string') return place;
+  return { ...place, nodeName: nodeOfKubeconfig(kubeconfig) };
 }
 
 interface Source {

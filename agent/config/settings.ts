@@ -33,7 +33,7 @@ export interface Place {
   readonly directory: string;
   /** The uid that starts the process. */
   readonly uid: number;
-  /** $NODE_NAME. */
+  /** $NODE_NAME, else the one in the credential of the kubeconfig. */
   readonly nodeName: string | undefined;
 }
 
@@ -66,7 +66,7 @@ export function settings() {
     ),
     node: setting(
       nodeName(),
-      'Name of this node as the pods have it in spec.nodeName; never the host name. In dev local when $NODE_NAME is not set.',
+      'Name of this node as the pods have it in spec.nodeName; never the host name. Without it and $NODE_NAME the node of the client certificate (CN system:node:…) in kubeconfig; in dev local.',
       ({ mode, nodeName: name }) => name ?? (mode === 'dev' ? 'local' : undefined),
     ),
     identities: identities(),
