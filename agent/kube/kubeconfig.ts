@@ -4,6 +4,7 @@
 // read for a moment changes nothing.
 
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
+import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
@@ -22,13 +23,16 @@ export interface KubeconfigOptions {
 const maxAgeMs = 10_000;
 
 export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptions): Credential {
+  let parsed: Parsed | undefined;
   let held: { readonly access: Access; readonly readAt: number } | undefined;
   let failing = false;
   let reading: Promise<Access> | undefined;
 
   const readNow = async (): Promise<Access> => {
     try {
-      const access = await readAccess(path);
+      const text = await readFile(path, 'utf8');
+      if (parsed?.text !== text) parsed = { text, config: await parseConfig(path) };
+      const access = await accessBy(parsed.config);
       held = { access, readAt: clock.monotonic() };
       failing = false;
       return access;
@@ -50,16 +54,27 @@ export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptio
   return {
     access: async () => (held !== undefined && clock.monotonic() - held.readAt < maxAgeMs ? held.access : await read()),
     async accessAfter(refused) {
+      // It keeps what a plugin gave.
+      parsed = undefined;
       const access = await read();
       return access.authorization === refused.authorization && tlsKey(access) === tlsKey(refused) ? undefined : access;
     },
   };
 }
 
-async function readAccess(path: string): Promise<Access> {
+interface Parsed {
+  readonly text: string;
+  readonly config: KubeConfig;
+}
+
+async function parseConfig(path: string): Promise<KubeConfig> {
   const { KubeConfig: Kubeconfig } = await import('@kubernetes/client-node/dist/config.js');
   const config = new Kubeconfig();
   config.loadFromFile(path);
+  return config;
+}
+
+async function accessBy(config: KubeConfig): Promise<Access> {
   const cluster = config.getCurrentCluster();
   if (cluster === null || config.getCurrentUser() === null) throw new SignetError('invalid', 'it has no current cluster and user');
   if (cluster.skipTLSVerify) throw new SignetError('invalid', 'insecure-skip-tls-verify is not supported');

@@ -102,6 +102,32 @@ t.test('an exec plugin', async (t) => {
   t.match(await call(), { authorization: 'Bearer from-plugin' });
 });
 
+t.test('what a plugin gives is used until it ends, and asked for anew when it is refused', async (t) => {
+  const { call, directory, clock, server } = await scene(t, (at) => {
+    const program = `
+      const fs = require('node:fs');
+      const runs = ${JSON.stringify(join(at, 'runs'))};
+      fs.appendFileSync(runs, 'x');
+      console.log(JSON.stringify({
+        apiVersion: 'client.authentication.k8s.io/v1',
+        kind: 'ExecCredential',
+        status: { token: 'token-' + fs.readFileSync(runs).length, expirationTimestamp: '2100-01-01T00:00:00Z' },
+      }));`;
+    return {
+      user: {
+        exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', program], interactiveMode: 'Never' },
+      },
+    };
+  });
+  t.match(await call(), { authorization: 'Bearer token-1' });
+  await clock.advance(60_000);
+  t.match(await call(), { authorization: 'Bearer token-1' }, 'kept, although the file was read again');
+  const { handle } = server;
+  server.handle = (request) => (request.headers.authorization === 'Bearer token-1' ? request.status(401, 'Unauthorized') : handle(request));
+  t.match(await call(), { authorization: 'Bearer token-2' });
+  t.equal(readFileSync(join(directory, 'runs'), 'utf8'), 'xx');
+});
+
 t.test('a plugin that takes long is started once, however many calls wait for it', async (t) => {
   const { call, directory } = await scene(t, (at) => {
     const program = `
