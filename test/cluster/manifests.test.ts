@@ -98,7 +98,7 @@ await t.test('the API server takes every object, the default and all components 
   const daemonSet = await cluster.admin.get('/apis/apps/v1/namespaces/signet-system/daemonsets/signet-agent');
   const names = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name).sort();
   const { spec } = (daemonSet as unknown as DaemonSet).spec.template;
-  t.same(names(spec.volumes), ['api-token', 'ca-root', 'ca-token', 'config', 'pods-api', 'run'], 'patched once each');
+  t.same(names(spec.volumes), ['api-token', 'ca-root', 'config', 'pods-api', 'run'], 'patched once each; no token of its own for the CA');
   t.same(names(spec.containers[0]?.volumeMounts ?? []), names(spec.volumes), 'all of them mounted');
 });
 

@@ -51,7 +51,7 @@ t.test('the default is the base with components', (t) => {
 
 t.test('each configuration is accepted, under the variables of the DaemonSet', (t) => {
   const file = join(t.testdir({}), 'agent.yaml');
-  const env = { NODE_NAME: 'node-1', SIGNET_HTTP_ADDRESS: '10.0.0.1:9470' };
+  const env = { NODE_NAME: 'node-1', SIGNET_HTTP_ADDRESS: '10.0.0.1:9470', SIGNET_PODS_KUBELET_ADDRESS: '10.0.0.2:10250' };
   const authOf = (configMap: unknown): unknown => {
     writeFileSync(file, (configMap as { readonly data: { readonly 'agent.yaml': string } }).data['agent.yaml']);
     const { config, warnings } = loadConfig({ defaults: 'agent', env, file });
