@@ -7,6 +7,7 @@ import { explainError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { redact } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
+import { reasons } from '../runtime/reasons.js';
 import { formatInstant } from '../runtime/time.js';
 import { isOverdue } from './schedule.js';
 import type { SvidState } from './svid-state.js';
@@ -86,7 +87,7 @@ function certificateFields(state: SvidState): Fields {
 }
 
 function reasonFields({ code, detail }: Reason): Fields {
-  return { reason: code, detail };
+  return { reason: code, detail, action: reasons[code].action };
 }
 
 /** Sets the gauges that follow from all states together; to be called before a scrape. */

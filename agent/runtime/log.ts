@@ -5,6 +5,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Fields } from './errors.js';
 import { describeError, fieldsOf, kindOf, reasonOf } from './errors.js';
+import { reasons } from './reasons.js';
 
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -29,10 +30,15 @@ export interface LogOptions {
   readonly write?: (line: string) => void;
 }
 
-/** The fields that explain an error: those it brings, its chain, its kind and, where there is one, its reason. */
+/** The fields that explain an error: those it brings, its chain, its kind and, where there is one, its reason with what to change. */
 export function errorFields(error: unknown): Fields {
   const reason = reasonOf(error);
-  return { ...fieldsOf(error), error: describeError(error), kind: kindOf(error), ...(reason === undefined ? {} : { reason }) };
+  return {
+    ...fieldsOf(error),
+    error: describeError(error),
+    kind: kindOf(error),
+    ...(reason === undefined ? {} : { reason, action: reasons[reason].action }),
+  };
 }
 
 const privateKeyBlock = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g;

@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Fields } from '../../../agent/runtime/errors.js';
 import { SignetError } from '../../../agent/runtime/errors.js';
 import { createLogger, errorFields, redact } from '../../../agent/runtime/log.js';
+import { reasons } from '../../../agent/runtime/reasons.js';
 
 function recording(level: 'error' | 'warn' | 'info' | 'debug' = 'info') {
   const text: string[] = [];
@@ -94,7 +95,9 @@ t.test('what is no plain value is dropped, whatever the types said', async (t) =
 });
 
 t.test('errorFields', async (t) => {
-  t.same(errorFields(new SignetError('denied', 'no', { reason: 'ca-denied' })), { error: 'no', kind: 'denied', reason: 'ca-denied' });
+  const { action } = reasons['ca-denied'];
+  const denied = { error: 'no', kind: 'denied', reason: 'ca-denied', action };
+  t.same(errorFields(new SignetError('denied', 'no', { reason: 'ca-denied' })), denied);
   const inside = new SignetError('invalid', 'inner', { fields: { line: 7, error: 'not this', kind: 'nor this' } });
   t.same(errorFields(new SignetError('invalid', 'outer', { cause: inside })), { line: 7, error: 'outer: inner', kind: 'invalid' });
   t.same(errorFields(new Error('foreign')), { error: 'foreign', kind: 'internal' });
