@@ -15,13 +15,14 @@ import { createFollowedSettings } from './config/followed.js';
 import { createHttpDoor } from './http.js';
 import type { KubeAccess } from './kube/access.js';
 import { createKubeAccess } from './kube/access.js';
-import { createTokenRequester } from './kube/token-request.js';
+import { createTokenRequester, followRefusals } from './kube/token-request.js';
 import type { Metrics } from './metrics.js';
 import { addProcessMetrics, createMetrics } from './metrics.js';
 import { createNodeSecrets } from './node-secrets.js';
 import { selectionWith } from './pods/ambient-namespaces.js';
 import type { IdentityIndex, NodeIdentity } from './pods/identity-index.js';
 import { createIdentityIndex } from './pods/identity-index.js';
+import type { PodSource } from './pods/pod.js';
 import type { Weight } from './runtime/lifecycle.js';
 import { createReadiness, createTaskGroup } from './runtime/lifecycle.js';
 import type { RootLogger } from './runtime/log.js';
@@ -29,6 +30,8 @@ import { createLogger } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
 import { loadNative } from './runtime/native.js';
 import type { Reason, ReasonCode } from './runtime/reasons.js';
+import type { SelfCheck } from './runtime/self-check.js';
+import { createSelfCheck } from './runtime/self-check.js';
 import type { Clock } from './runtime/time.js';
 import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
@@ -39,6 +42,7 @@ import { createSdsServer } from './sds/server.js';
 import { createSdsService } from './sds/service.js';
 import type { Sealing } from './sealing.js';
 import { openSealing } from './sealing.js';
+import { createKubeSelfChecks } from './self-check.js';
 import { adminPeers, openSockets } from './sockets.js';
 import { createOutsideRoots, createNamespaces, createPodSources, createRootSources } from './sources.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
@@ -116,6 +120,8 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   readiness.follow('sealed state', sealing.reason, 'noted');
   if (certificates.issuer !== undefined) readiness.follow('issuer', certificates.issuer.reason, 'noted');
   readiness.follow('configuration', settings.reason, 'noted');
+  const selfCheck = createAgentSelfCheck(index, sources, certificates, shared);
+  for (const { name, fault } of selfCheck.checks) readiness.follow(`check ${name}`, fault, 'noted');
   const beforeScrape = (): void => {
     metrics.ready.set(readiness.state.value.ready ? 1 : 0);
     observeStates(cache.states(), metrics, clock.now());
@@ -141,6 +147,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
       ...certificates.rootSources.map(({ name, reason }) => ({ of: 'roots', name, reason: () => reason.value })),
       ...upstreams.endpoints.map(({ name, reason }) => ({ of: 'certificates', name, reason: () => reason.value })),
     ],
+    selfCheck,
     bundle: roots.bundle,
     streams: sds.service.streams,
     logLevel: log,
@@ -163,6 +170,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
     policy: sds.policy,
     http,
     admin,
+    selfCheck,
   };
   for (const [name, part] of Object.entries(parts)) tasks.start(name, (signal) => part.run(signal));
   // It ends before the keys are wiped.
@@ -210,8 +218,7 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   const rootSources = createRootSources(config.trustBundle.sources, issuer?.roots, shared).map(sealing.keepRoots);
   const roots = createTrustBundle({ sources: rootSources, clock, log, metrics });
   const { deadlineMs } = config.certificate;
-  // The kubeconfig of a node is of that node; the account of a pod has to act as it.
-  const createToken = createTokenRequester(config.kubeconfig === undefined ? kube.asNode : kube.own);
+  const { createToken, refusal } = followRefusals(createTokenRequester(tokensAs(config) === 'node' ? kube.asNode : kube.own));
   const upstreams = createUpstreams({
     upstreams: config.upstreams,
     issuer,
@@ -227,15 +234,34 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   const { identities } = index;
   const restored = sealing.svids(rootSources);
   const cache = createSvidCache({ identities, restored, ca: upstreams.ca, ...config.certificate, clock, log, metrics });
-  return { issuer, upstreams, rootSources, roots, cache };
+  return { issuer, upstreams, tokenRefusal: refusal, rootSources, roots, cache };
 }
 
 interface Certificates {
   readonly issuer: IssuerOwner | undefined;
   readonly upstreams: Upstreams;
+  /** Why the API server gave no token of a workload the last time. */
+  readonly tokenRefusal: Watched<Reason | undefined>;
   readonly rootSources: readonly RootSource[];
   readonly roots: TrustBundleOwner;
   readonly cache: SvidCache;
+}
+
+/** The kubeconfig of a node is of that node; the account of a pod has to act as it. */
+const tokensAs = ({ kubeconfig }: Config): 'node' | 'own' => (kubeconfig === undefined ? 'node' : 'own');
+
+/** What the API server and each endpoint of a CA say to us. */
+function createAgentSelfCheck(
+  index: IdentityIndex,
+  podSources: readonly PodSource[],
+  certificates: Certificates,
+  shared: Shared,
+): SelfCheck {
+  const { config, kube, clock, log } = shared;
+  const { upstreams, roots, tokenRefusal } = certificates;
+  const kubeChecks = createKubeSelfChecks({ config, kube, podSources, tokensAs: tokensAs(config), clock });
+  const signs = [index.reason, roots.reason, tokenRefusal, ...[...upstreams.needs, ...upstreams.endpoints].map(({ reason }) => reason)];
+  return createSelfCheck({ checks: [...kubeChecks, ...upstreams.checks], signs, clock, log });
 }
 
 /** The issuer of the built-in upstream, if that is one of them. */

@@ -8,6 +8,7 @@ import type { IssuerOwner } from './ca/issuer-owner.js';
 import type { IstioAuth } from './ca/istio-auth.js';
 import { createNodeAuth, createWorkloadAuth } from './ca/istio-auth.js';
 import { createIstioClient } from './ca/istio.js';
+import { createReachCheck } from './ca/reach.js';
 import { createTokenFile } from './ca/token-file.js';
 import type { Config, IstioUpstream, OutsideRoots } from './config.js';
 import type { SpiffeId } from './identity/spiffe-id.js';
@@ -17,6 +18,7 @@ import type { IdentityIndex } from './pods/identity-index.js';
 import { SignetError } from './runtime/errors.js';
 import type { Logger } from './runtime/log.js';
 import type { Reason } from './runtime/reasons.js';
+import type { Checks } from './runtime/self-check.js';
 import type { Clock } from './runtime/time.js';
 import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
@@ -51,6 +53,8 @@ export interface Upstreams {
   /** Tokens and roots, without which an upstream cannot be asked. */
   readonly needs: readonly UpstreamPart[];
   readonly endpoints: readonly UpstreamPart[];
+  /** Whether each endpoint can be reached. */
+  readonly checks: readonly Checks[];
   /** Follows the files, and closes connections when the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -63,12 +67,14 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const { upstreams, issuer, bundle, deadlineMs, clock, log, metrics } = options;
   const clients: CaClient[] = [];
   const needs: UpstreamPart[] = [];
+  const checks: Checks[] = [];
   const tasks: Runnable[] = [];
   for (const [index, upstream] of upstreams.entries()) {
     if (upstream.kind === 'istio') {
       const wired = createIstio(nameOf(upstreams, index), upstream, options);
       clients.push(...wired.clients);
       needs.push(...wired.needs);
+      checks.push(...wired.checks);
       tasks.push(...wired.tasks);
     } else if (issuer !== undefined) {
       // What the CA signs must be of use to those who verify: it may chain to the roots of the trust bundle and to no other.
@@ -81,9 +87,9 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
     await Promise.all([aborted(signal), ...tasks.map((task) => task.run(signal))]);
   };
   // The CA of this process is never away.
-  if (more.length === 0 && issuer !== undefined) return { ca: first, needs, endpoints: [], run };
+  if (more.length === 0 && issuer !== undefined) return { ca: first, needs, endpoints: [], checks, run };
   const failover = createFailover({ clients: [first, ...more], deadlineMs, clock, log, metrics });
-  return { ca: failover, needs, endpoints: failover.health, run };
+  return { ca: failover, needs, endpoints: failover.health, checks, run };
 }
 
 /** The kind, with its number where there are several of it. */
@@ -97,6 +103,7 @@ function nameOf(upstreams: Config['upstreams'], index: number): string {
 interface WiredUpstream {
   readonly clients: readonly CaClient[];
   readonly needs: readonly UpstreamPart[];
+  readonly checks: readonly Checks[];
   readonly tasks: readonly Runnable[];
 }
 
@@ -106,11 +113,16 @@ function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOp
   const tlsRoots = createRoots(tls.roots);
   const ownRoots = upstream.roots === undefined ? undefined : createRoots(upstream.roots);
   const auth = createAuth(name, upstream, options);
+  const reach = {
+    name,
+    tlsRoots: tlsRoots.roots,
+    clock,
+    ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }),
+  };
   const clients = endpoints.map((endpoint) =>
     createIstioClient({
-      name,
+      ...reach,
       endpoint,
-      tlsRoots: tlsRoots.roots,
       roots:
         ownRoots === undefined
           ? rootsOf(bundle)
@@ -120,8 +132,6 @@ function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOp
             ),
       auth: auth.auth,
       audience,
-      clock,
-      ...(tls.serverName === undefined ? {} : { serverName: tls.serverName }),
       ...(clusterId === undefined ? {} : { clusterId }),
       ...(headers === undefined ? {} : { headers }),
     }),
@@ -134,11 +144,12 @@ function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOp
       { name: `${name} tls roots`, reason: mapWatched(tlsRoots.reason, (reason) => (reason === undefined ? undefined : missing(reason))) },
       ...(ownRoots === undefined ? [] : [{ name: `${name} roots`, reason: ownRoots.reason }]),
     ],
+    checks: endpoints.map((endpoint) => createReachCheck({ ...reach, endpoint })),
     tasks: [...clients, ...auth.tasks, tlsRoots, ...(ownRoots === undefined ? [] : [ownRoots])],
   };
 }
 
-interface WiredAuth extends Omit<WiredUpstream, 'clients'> {
+interface WiredAuth extends Pick<WiredUpstream, 'needs' | 'tasks'> {
   readonly auth: IstioAuth;
 }
 

@@ -39,6 +39,13 @@ export interface SourceStatus {
   readonly reason?: ReasonStatus;
 }
 
+/** What the agent needs from outside, looked at again and again. */
+export interface SelfCheckStatus {
+  /** Absent before it looked for the first time. */
+  readonly lookedAt?: string;
+  readonly checks: readonly { readonly name: string; readonly reason?: ReasonStatus }[];
+}
+
 export interface Status {
   readonly version: string;
   readonly trustDomain: string;
@@ -51,6 +58,7 @@ export interface Status {
   readonly logLevel: LogLevel;
   readonly identities: readonly IdentityStatus[];
   readonly sources: readonly SourceStatus[];
+  readonly selfCheck: SelfCheckStatus;
   /** Absent while there is none. */
   readonly bundle?: { readonly version: string; readonly roots: number; readonly notAfter: string };
   /** How long a CA outage that began now can last before the first identity lapses; absent without certificates. */
@@ -92,6 +100,11 @@ export interface AdminSources {
   /** Why a name is not among the identities. */
   readonly explain: (uri: string) => Reason;
   readonly sources: readonly { readonly of: string; readonly name: string; reason(): Reason | undefined }[];
+  readonly selfCheck: {
+    readonly checks: readonly { readonly name: string; readonly fault: Watched<Reason | undefined> }[];
+    /** ms since the epoch. */
+    readonly lookedAt: Watched<number | undefined>;
+  };
   readonly bundle: Watched<{ readonly version: string; readonly roots: readonly { readonly notAfter: number }[] } | undefined>;
   readonly streams: (limit: number) => StreamsStatus;
   readonly logLevel: { readonly level: LogLevel; setLevel(level: LogLevel): void };
@@ -99,7 +112,7 @@ export interface AdminSources {
 
 /** The whole status at the instant `now`. */
 export function describeStatus(view: AdminSources, now: number, uptimeMs: number): Status {
-  const { about, readiness, identities, cache, sources, bundle, logLevel } = view;
+  const { about, readiness, identities, cache, sources, selfCheck, bundle, logLevel } = view;
   const states = cache.states();
   const expiries = [...states.values()].flatMap((state) => ('svid' in state ? [state.svid.expiresAt] : []));
   const { ready, reasons: gates } = readiness.value;
@@ -114,6 +127,7 @@ export function describeStatus(view: AdminSources, now: number, uptimeMs: number
       .map(([name, state]) => describeIdentity(name, state, identities.value.get(name)?.pods ?? []))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     sources: sources.map((source) => ({ of: source.of, name: source.name, ...withReason(source.reason()) })),
+    selfCheck: describeSelfCheck(selfCheck),
     ...(bundle.value === undefined ? {} : { bundle: describeBundle(bundle.value.version, bundle.value.roots) }),
     ...(expiries.length === 0 ? {} : { outageBudgetSeconds: Math.max(0, Math.floor((earliest(expiries) - now) / 1000)) }),
   };
@@ -128,6 +142,13 @@ function describeIdentity(name: string, state: CertificateState, pods: readonly 
     ...('svid' in state ? { serial: state.svid.serial, notAfter: formatInstant(state.svid.notAfter) } : {}),
     ...(nextAt === undefined ? {} : { nextAttempt: formatInstant(nextAt) }),
     ...withReason('reason' in state ? state.reason : undefined),
+  };
+}
+
+function describeSelfCheck({ checks, lookedAt: { value: at } }: AdminSources['selfCheck']): SelfCheckStatus {
+  return {
+    ...(at === undefined ? {} : { lookedAt: formatInstant(at) }),
+    checks: checks.map(({ name, fault }) => ({ name, ...withReason(fault.value) })),
   };
 }
 

@@ -52,6 +52,7 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
   /** Why the last read gave no token. */
   let fault: SignetError | undefined = missing;
   let alarm: Alarm | undefined;
+  let wasUsable = false;
   const reason = new WatchedValue<Reason | undefined>(reasonFor(missing), isDeepStrictEqual);
 
   const usable = (): Token => {
@@ -66,6 +67,9 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
     try {
       usable();
       reason.set(undefined);
+      // The first one is no news.
+      if (before !== undefined && wasUsable) log.info('there is a usable token for the ca again', { path, before: before.code });
+      wasUsable = true;
     } catch (error) {
       reason.set(reasonFor(error));
       if (before?.code !== reasonOf(error)) log.warn('there is no usable token for the ca', { path, ...errorFields(error) });

@@ -50,6 +50,7 @@ export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>
         ? '–'
         : `the first identity lapses after ${formatDuration(status.outageBudgetSeconds * 1000)} without a CA`,
     ],
+    ...(status.selfCheck.checks.length === 0 ? [] : [['self-check', formatSelfCheck(status.selfCheck, now)]]),
     ...status.sources.map((source) => [
       `${source.of} (${source.name})`,
       source.reason === undefined ? 'ok' : formatReasonStatus(source.reason),
@@ -57,6 +58,14 @@ export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>
     ...status.reasons.map((reason) => [`! ${reason.gate}`, formatReasonStatus(reason)]),
   ];
   return [formatTable(facts), formatIdentities(status.identities, now), formatStreams(streams)].join('\n');
+}
+
+/** Its faults stand among the reasons. */
+function formatSelfCheck({ lookedAt, checks }: Status['selfCheck'], now: number): string {
+  if (lookedAt === undefined) return 'not done yet';
+  const faults = checks.filter(({ reason }) => reason !== undefined).length;
+  const ago = formatDuration(now - (parseInstant(lookedAt) ?? now));
+  return `${faults === 0 ? 'ok' : `${faults} at fault`}, ${checks.length} checks, ${ago} ago`;
 }
 
 function formatIdentities(identities: readonly IdentityStatus[], now: number): string {

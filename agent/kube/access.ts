@@ -22,12 +22,17 @@ export interface KubeAccessOptions {
   readonly metrics: Metrics;
 }
 
-export interface KubeAccess {
-  readonly credential: Credential;
+export interface KubeClients {
   /** As whoever the credential says. */
   readonly own: KubeClient;
   /** As this node, by impersonation: the API server (1.36 and newer) gives it what concerns this node and no other. */
   readonly asNode: KubeClient;
+}
+
+export interface KubeAccess extends KubeClients {
+  readonly credential: Credential;
+  /** Clients with connections of their own, for the caller to close: they show what a new connection meets. */
+  connect(): KubeClients;
 }
 
 export function createKubeAccess({ kubeconfig, env, node, clock, log, metrics }: KubeAccessOptions): KubeAccess {
@@ -38,11 +43,18 @@ export function createKubeAccess({ kubeconfig, env, node, clock, log, metrics }:
       : server !== undefined
         ? createInClusterCredential({ server, clock, log, metrics })
         : withoutCredential;
-  return {
-    credential,
+  return accessWith(credential, { node, clock, metrics });
+}
+
+export function accessWith(
+  credential: Credential,
+  { node, clock, metrics }: Pick<KubeAccessOptions, 'node' | 'clock' | 'metrics'>,
+): KubeAccess {
+  const connect = (): KubeClients => ({
     own: createKubeClient({ credential, clock, metrics }),
     asNode: createKubeClient({ credential, as: `system:node:${node}`, clock, metrics }),
-  };
+  });
+  return { credential, ...connect(), connect };
 }
 
 const withoutCredential: Credential = {

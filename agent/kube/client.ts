@@ -3,7 +3,7 @@
 // when the material of the connection changes; every answer and wait is bounded; every failure is a SignetError with a reason;
 // no proxy is ever used. It does not retry, but for one other credential after a 401: retries are the caller's.
 
-import type { Agent, IncomingMessage } from 'node:http';
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
@@ -48,6 +48,8 @@ export interface KubeRequest {
   readonly deadlineMs?: number;
   /** Largest answer in bytes. Default 64 MiB. */
   readonly maxBytes?: number;
+  /** Sees the headers of an answer that is a success. */
+  readonly onHeaders?: (headers: IncomingHttpHeaders) => void;
 }
 
 export interface WatchRequest {
@@ -142,9 +144,14 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
   };
 
   return {
-    async request({ method = 'GET', path, query, body, contentType, deadlineMs = defaultDeadlineMs, maxBytes = defaultMaxBytes }, signal) {
+    async request(request, signal) {
+      const { method = 'GET', path, query, body, contentType, deadlineMs = defaultDeadlineMs, maxBytes = defaultMaxBytes } = request;
       const call = createCall(method, path, query, body, contentType, as);
-      return await within(deadlineMs, signal, async (own) => parseJson(target, await readBody(target, await open(call, own), maxBytes)));
+      return await within(deadlineMs, signal, async (own) => {
+        const response = await open(call, own);
+        request.onHeaders?.(response.headers);
+        return parseJson(target, await readBody(target, response, maxBytes));
+      });
     },
     async *watch({ path, query, deadlineMs, onOpen }, signal) {
       const stop = new AbortController();

@@ -1,9 +1,11 @@
 // Tokens of service accounts that are bound to a pod (TokenRequest, authentication.k8s.io/v1). Used by CA clients that speak
 // for a workload: as the node, the API server gives only tokens for pods that run on it.
 
-import { SignetError } from '../runtime/errors.js';
-import type { ReasonCode } from '../runtime/reasons.js';
+import { SignetError, explainError, reasonOf } from '../runtime/errors.js';
+import type { Reason, ReasonCode } from '../runtime/reasons.js';
 import { parseInstant } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedValue } from '../runtime/watched.js';
 import type { KubeClient } from './client.js';
 import { detailOf, invalidAnswer, statusOf } from './status.js';
 
@@ -52,6 +54,28 @@ export function createTokenRequester(client: KubeClient): CreateToken {
         throw explained(error, audience);
       });
     return readToken(answer);
+  };
+}
+
+/** The same, and beside it why the last one was not given. */
+export function followRefusals(createToken: CreateToken): {
+  readonly createToken: CreateToken;
+  readonly refusal: Watched<Reason | undefined>;
+} {
+  const refusal = new WatchedValue<Reason | undefined>(undefined);
+  return {
+    refusal,
+    async createToken(options, signal) {
+      try {
+        const token = await createToken(options, signal);
+        refusal.set(undefined);
+        return token;
+      } catch (error) {
+        const code = reasonOf(error);
+        if (code !== undefined) refusal.set({ code, detail: explainError(error) });
+        throw error;
+      }
+    },
   };
 }
 

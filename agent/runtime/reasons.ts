@@ -251,10 +251,22 @@ export const reasons = {
     sentence: 'The API server does not accept the credential.',
     action: 'Check that the token or client certificate is of this cluster and not expired or revoked.',
   },
-  'kube-denied': { sentence: 'The API server refused a right.', action: 'Grant the right that the refusal names.' },
+  'kube-denied': { sentence: 'The API server refused a right.', action: 'Grant the right that is named.' },
   'kube-answer-invalid': {
     sentence: 'The API server gave an answer that cannot be used.',
     action: 'Check that the address is that of an API server and of no proxy before it.',
+  },
+  'node-mismatch': {
+    sentence: 'The credential for the API server is not of this node.',
+    action: 'Correct node, or use the credential of this node or a token that is bound to a pod on it.',
+  },
+  'node-impersonation-denied': {
+    sentence: 'This agent may not act as its node.',
+    action: 'Bind the rules that are named to the account of the agent, as pods-as-node and workload-tokens of packaging/kustomize do.',
+  },
+  'node-impersonation-missing': {
+    sentence: 'The API server lets no account act as its node.',
+    action: 'Use Kubernetes 1.36 or newer, or the feature gate ConstrainedImpersonation; else another source of pods and auth node.',
   },
   'token-audience-denied': {
     sentence: 'The API server does not let this node have tokens for the audience of the CA.',
@@ -315,6 +327,10 @@ export const reasons = {
   'http-port-taken': {
     sentence: 'The HTTP address cannot be bound.',
     action: 'Free the port or change http.address; SDS is served meanwhile.',
+  },
+  'clock-differs': {
+    sentence: 'The clock of this node differs from that of the API server.',
+    action: 'Check time synchronisation; tokens and certificates are good for a time only.',
   },
   'clock-stepped': { sentence: 'The wall clock stepped.', action: 'Check time synchronisation; all due times were looked at anew.' },
   'draining': { sentence: 'The process is stopping.', action: 'Wait for the next instance.' },

@@ -16,6 +16,7 @@ import type { ErrorKind } from '../../agent/runtime/errors.js';
 import { SignetError, kindOf } from '../../agent/runtime/errors.js';
 import type { ReadinessState } from '../../agent/runtime/lifecycle.js';
 import type { LogLevel } from '../../agent/runtime/log.js';
+import type { Reason } from '../../agent/runtime/reasons.js';
 import { reasons } from '../../agent/runtime/reasons.js';
 import { systemClock } from '../../agent/runtime/time.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
@@ -45,6 +46,13 @@ function createView() {
       { of: 'pods', name: 'file', reason: () => ({ code: 'pods-file-missing', detail: '/p' }) },
       { of: 'roots', name: 'issuer', reason: () => undefined },
     ],
+    selfCheck: {
+      checks: [
+        { name: 'api server', fault: new WatchedValue<Reason | undefined>(undefined) },
+        { name: 'clock', fault: new WatchedValue<Reason | undefined>({ code: 'clock-differs', detail: '40 s' }) },
+      ],
+      lookedAt: new WatchedValue<number | undefined>(at('2026-01-01T00:00:00Z')),
+    },
     bundle: new WatchedValue<AdminSources['bundle']['value']>(undefined),
     streams: (limit: number) => ({ total: 1, streams: [{ protocol: 'delta', limit }] }),
     logLevel,

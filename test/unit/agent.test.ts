@@ -10,6 +10,7 @@ import type { ReceivedSecret } from '../../agent/sds/client.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAgent } from '../fixtures/agent.js';
 import { idOf, podsOf, startTestAgent } from '../fixtures/agent.js';
+import { createTestToken } from '../fixtures/tokens.js';
 import { createIntermediate, createLeaf, createRoot, keyPem, pemOf } from '../fixtures/pki.js';
 
 // The parts have their own tests; these show that they are wired to each other.
@@ -247,4 +248,26 @@ t.test('an issuer that is none stops the start and names the check', async (t) =
     message: 'issuer certificate is no ca certificate',
     reason: 'issuer-not-ca',
   });
+});
+
+t.test('the self-check tells of a CA that nobody has asked yet, and keeps nobody from becoming ready', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'sa-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const now = Date.now();
+  const roots = join(directory, 'roots.pem');
+  writeFileSync(roots, pemOf(createRoot({ notBefore: now - 3_600_000, notAfter: now + 86_400_000 })));
+  const tokenFile = join(directory, 'token');
+  writeFileSync(tokenFile, createTestToken());
+  const upstream = { kind: 'istio', endpoints: ['127.0.0.1:1'], tls: { roots: { kind: 'file', path: roots } }, tokenFile };
+  const settings = { 'upstreams': [upstream], 'trustBundle.sources': [{ kind: 'file', path: roots }] };
+  const running = await startTestAgent({ pods: '', settings });
+  t.teardown(() => running.stop());
+  const status = await statusWhere(running, ({ selfCheck }) => selfCheck.lookedAt !== undefined);
+  t.match(status, {
+    ready: true,
+    reasons: [{ gate: 'check istio 127.0.0.1:1', code: 'ca-unavailable', detail: /ECONNREFUSED/ }],
+    selfCheck: { checks: [{ name: 'istio 127.0.0.1:1', reason: { code: 'ca-unavailable', action: /reaches its address/ } }] },
+  });
+  const told = running.logs.filter((line) => line.includes('self-check found a fault'));
+  t.equal(told.length, 1, 'one line');
 });

@@ -14,6 +14,7 @@ const base: Status = {
   logLevel: 'info',
   identities: [],
   sources: [{ of: 'pods', name: 'file' }],
+  selfCheck: { checks: [] },
 };
 
 t.test('an agent without anything', async (t) => {
@@ -24,6 +25,17 @@ t.test('an agent without anything', async (t) => {
   t.match(text, /pods \(file\) +ok\n/);
   t.match(text, /no identities on this node\n/);
   t.match(text, /no open streams\n/);
+});
+
+t.test('the self-check in one line: whether it was done, and how much is at fault', (t) => {
+  const of = (selfCheck: Status['selfCheck']): string => formatStatus({ ...base, selfCheck }, { total: 0, streams: [] }, now);
+  const reason = { code: 'clock-differs', sentence: 'S.', detail: '', action: 'A.' } as const;
+  const lookedAt = '2026-11-30T11:58:00.000Z';
+  t.notMatch(of({ checks: [] }), /self-check/, 'nothing to check');
+  t.match(of({ checks: [{ name: 'clock' }] }), /self-check +not done yet\n/);
+  t.match(of({ lookedAt, checks: [{ name: 'clock' }] }), /self-check +ok, 1 checks, 2m 0s ago\n/);
+  t.match(of({ lookedAt, checks: [{ name: 'clock', reason }, { name: 'pods' }] }), /self-check +1 at fault, 2 checks, 2m 0s ago\n/);
+  t.end();
 });
 
 t.test('identities, reasons and streams with what to change', async (t) => {
