@@ -90,8 +90,11 @@ async function watchOnce(
   publish: (pods: ReadonlyMap<string, Pod>) => void,
   signal: AbortSignal,
 ): Promise<unknown> {
-  // Of its own for each stream: a channel would wait between its attempts to connect as it sees fit.
-  const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.enable_retries': 0 });
+  // A connection of its own for each stream: a channel would wait between its attempts to connect as it sees fit.
+  const client = new Client(`unix:${socket}`, credentials.createInsecure(), {
+    'grpc.enable_retries': 0,
+    'grpc.use_local_subchannel_pool': 1,
+  });
   const stream = client.makeServerStreamRequest(
     watchPath,
     (bytes: Buffer) => bytes,
