@@ -67,6 +67,8 @@ async function startUpstreams(t: Test, istiods: readonly Istiod[], more: Partial
   const bundle = createTrustBundle({ sources: [createFileRootSource({ path: bundleFile, ...services })], ...services });
   const node = writeKubeconfig(join(directory, 'kubeconfig'), cluster, own.credential);
   const credential = createKubeconfigCredential({ path: node, ...services });
+  // Loads its library, which takes seconds on a busy machine and is not to count against the deadline of a call.
+  await credential.access();
   const kube = createKubeClient({ credential, ...services });
   const podsHere = [pods.web, pods.orders].map((pod): Pod => podOf(pod.account, { uid: pod.uid, name: pod.name, namespace }));
   const upstreams = createUpstreams({
