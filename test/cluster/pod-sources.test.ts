@@ -12,6 +12,7 @@ import { createInClusterCredential } from '../../agent/kube/credentials.js';
 import { createKubeconfigCredential } from '../../agent/kube/kubeconfig.js';
 import { createKubeletCredential } from '../../agent/kube/kubelet-credential.js';
 import { createTokenRequester } from '../../agent/kube/token-request.js';
+import { createAmbientNamespaces } from '../../agent/pods/ambient-namespaces.js';
 import { createApiServerSource } from '../../agent/pods/apiserver-source.js';
 import { createKubeletPodsApiSource } from '../../agent/pods/kubelet-pods-api-source.js';
 import { createKubeletSource } from '../../agent/pods/kubelet-source.js';
@@ -76,6 +77,11 @@ async function has(source: PodSource, ...pods: string[]): Promise<void> {
 }
 
 const cluster = await sharedCluster(t);
+
+const asAdmin: Credential = {
+  access: async () => ({ server: new URL(cluster.url), tls: { ca: cluster.roots }, authorization: `Bearer ${cluster.adminToken}` }),
+  accessAfter: async () => undefined,
+};
 
 await t.test('pods from the API server with the credential of the node, by a watch with initial events', async (t) => {
   const namespace = await createNamespace(cluster, 'pods');
@@ -231,14 +237,37 @@ await t.test('pods from a kubelet, by its HTTPS API and by its Pods API', async 
   t.equal(podsApi.view.value.pods.size, 1, 'its view is frozen');
 });
 
+await t.test('namespaces of the ambient mesh, as their label comes and goes', async (t) => {
+  const [plain, joined] = [await createNamespace(cluster, 'plain'), await createNamespace(cluster, 'joined')];
+  const client = clientOf(t, asAdmin);
+  const label = async (namespace: string, mode: string | null): Promise<void> => {
+    const body = { metadata: { labels: { 'istio.io/dataplane-mode': mode } } };
+    const path = `/api/v1/namespaces/${namespace}`;
+    await client.request({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body }, never);
+  };
+  await label(joined, 'ambient');
+  const namespaces = createAmbientNamespaces({ client, ...services() });
+  start(t, namespaces);
+  const are = async (...wanted: string[]): Promise<void> => {
+    await until(`ambient: ${wanted}`, 20_000, () => {
+      const { value } = namespaces.names;
+      return value !== 'unread' && [plain, joined].filter((name) => value.has(name)).join() === wanted.join();
+    });
+  };
+  await are(joined);
+  await label(plain, 'ambient');
+  await are(plain, joined);
+  await label(joined, 'none');
+  await label(plain, null);
+  await are();
+  t.equal(namespaces.reason.value, undefined);
+});
+
 await t.test('roots from a ConfigMap and from a ClusterTrustBundle', async (t) => {
   const namespace = await createNamespace(cluster, 'roots');
   const node = await createNode(cluster);
   const [one, two] = [createRoot(), createRoot()];
-  const client = clientOf(t, {
-    access: async () => ({ server: new URL(cluster.url), tls: { ca: cluster.roots }, authorization: `Bearer ${cluster.adminToken}` }),
-    accessAfter: async () => undefined,
-  });
+  const client = clientOf(t, asAdmin);
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   await client.request(
     { method: 'POST', path, body: { metadata: { name: 'signet-ca-root' }, data: { 'root-cert.pem': one.pem.toString() } } },
