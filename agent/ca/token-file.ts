@@ -9,7 +9,7 @@ import type { FileContent } from '../runtime/followed-file.js';
 import { followFile } from '../runtime/followed-file.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
-import type { Reason } from '../runtime/reasons.js';
+import type { Reason, ReasonCode } from '../runtime/reasons.js';
 import type { Alarm, Clock } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue } from '../runtime/watched.js';
@@ -52,7 +52,8 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
   /** Why the last read gave no token. */
   let fault: SignetError | undefined = missing;
   let alarm: Alarm | undefined;
-  let wasUsable = false;
+  /** The fault that the log was told of last, while it lasts. */
+  let told: ReasonCode | undefined;
   const reason = new WatchedValue<Reason | undefined>(reasonFor(missing), isDeepStrictEqual);
 
   const usable = (): Token => {
@@ -63,16 +64,16 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
 
   const look = (): void => {
     if (former !== undefined && clock.monotonic() >= former.until) former = undefined;
-    const before = reason.value;
     try {
       usable();
       reason.set(undefined);
-      // The first one is no news.
-      if (before !== undefined && wasUsable) log.info('there is a usable token for the ca again', { path, before: before.code });
-      wasUsable = true;
+      if (told !== undefined) log.info('there is a usable token for the ca again', { path, before: told });
+      told = undefined;
     } catch (error) {
-      reason.set(reasonFor(error));
-      if (before?.code !== reasonOf(error)) log.warn('there is no usable token for the ca', { path, ...errorFields(error) });
+      const found = reasonFor(error);
+      reason.set(found);
+      if (told !== found.code) log.warn('there is no usable token for the ca', { path, ...errorFields(error) });
+      told = found.code;
     }
     metrics.caTokenExpiry.set({ upstream }, expiryOf(current));
     alarm?.cancel();

@@ -167,3 +167,14 @@ t.test('no token is logged, nor kept after the end', async (t) => {
   t.equal(given(file), '');
   t.equal(clock.alarms, 0);
 });
+
+t.test('a line when there is no usable token, another when there is one again', async (t) => {
+  const { file, write, log } = scene(t);
+  const lines = (): readonly string[] =>
+    log.lines.filter(({ level }) => level !== 'debug').map(({ level, fields }) => `${level} ${fields['reason'] ?? fields['before']}`);
+  start(t, file);
+  await until(() => lines().length === 1);
+  write(token());
+  await until(() => lines().length === 2);
+  t.same(lines(), ['warn ca-token-missing', 'info ca-token-missing']);
+});
