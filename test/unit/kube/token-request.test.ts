@@ -1,7 +1,7 @@
 // Tokens bound to pods: the request on the wire, and the refusals of three Kubernetes versions.
 
 import t from 'tap';
-import { createTokenRequester } from '../../../agent/kube/token-request.js';
+import { createTokenRequester, followRefusals } from '../../../agent/kube/token-request.js';
 import { kindOf, reasonOf } from '../../../agent/runtime/errors.js';
 import type { ApiCall } from '../../fixtures/api-server.js';
 import { createKubeScene, never } from '../../fixtures/kube.js';
@@ -85,3 +85,18 @@ for (const answer of [{}, null, { status: { token: 'abc' } }, { status: { expira
     t.equal(reasonOf(await createTokenRequester(client)(wanted, never).catch((failure: unknown) => failure)), 'kube-answer-invalid');
   });
 }
+
+t.test('the last refusal, until a token is given again', async (t) => {
+  let status = 403;
+  const { client } = await createKubeScene(t, (call: ApiCall) => {
+    if (status === 403) call.status(403, 'not for you');
+    else call.json({ status: { token: 'abc', expirationTimestamp: '2026-01-01T00:10:00Z' } }, 201);
+  });
+  const { createToken, refusal } = followRefusals(createTokenRequester(client));
+  t.equal(refusal.value, undefined);
+  await t.rejects(createToken(wanted, never), { name: 'SignetError', kind: 'denied' });
+  t.match(refusal.value, { code: 'kube-denied', detail: /not for you/ });
+  status = 201;
+  await createToken(wanted, never);
+  t.equal(refusal.value, undefined);
+});
