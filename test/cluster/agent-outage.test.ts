@@ -8,6 +8,7 @@ import { createClusterAgent } from '../fixtures/cluster-agent.js';
 import { createAccounts, createPods } from '../fixtures/cluster-crowd.js';
 import { startIstiod } from '../fixtures/cluster-istiod.js';
 import { createNamespace, createNode } from '../fixtures/cluster-objects.js';
+import { needs } from '../fixtures/cluster-version.js';
 import type { JsonObject } from '../fixtures/envoy-examples.js';
 import type { ManifestComponent } from '../fixtures/manifests.js';
 import { agentAccount, applyManifests, readManifests } from '../fixtures/manifests.js';
@@ -80,7 +81,7 @@ async function startAgent(name: string, upstream: (shipped: JsonObject) => JsonO
   return { agent, served, stream, most: () => most, stop };
 }
 
-await t.test(`${outageMs / 1_000} s without the API server, certificates of ${leafSeconds} s`, async (t) => {
+await t.test(`${outageMs / 1_000} s without the API server, certificates of ${leafSeconds} s`, needs('impersonation'), async (t) => {
   const at = { endpoints: [`localhost:${istiod.port()}`] };
   const builtIn = await startAgent('built-in', () => ({ kind: 'built-in' }), { trustBundle: { sources: [{ kind: 'issuer' }] } });
   const asNode = await startAgent('node', (shipped) => {

@@ -9,7 +9,8 @@ import { createAccounts, createPods, formatLatencies, measurePods } from '../fix
 import { startIstiod } from '../fixtures/cluster-istiod.js';
 import type { TestNode } from '../fixtures/cluster-objects.js';
 import { createNamespace, createNode } from '../fixtures/cluster-objects.js';
-import { agentAccount } from '../fixtures/manifests.js';
+import { needs } from '../fixtures/cluster-version.js';
+import { agentAccount, podsComponent } from '../fixtures/manifests.js';
 import { connectSds } from '../fixtures/secret-watch.js';
 import { createScene } from '../fixtures/scene.js';
 import type { Scene } from '../fixtures/scene.js';
@@ -25,7 +26,7 @@ interface Place {
 
 /** istiod as shipped, and an agent on a node of its own that does not run yet. */
 async function prepare(t: Test): Promise<Place> {
-  const components = ['pods-as-node'] as const;
+  const components = [podsComponent];
   const scene = await createScene(t);
   await installRights(t, cluster, components);
   const node = await createNode(cluster);
@@ -55,7 +56,7 @@ await t.test('200 pods of 200 accounts, one every 100 ms and then at once, get t
   }
 });
 
-await t.test('1,000 pods of 300 accounts are read by one list, and all are served', async (t) => {
+await t.test('1,000 pods of 300 accounts are read by one list, and all are served', needs('impersonation'), async (t) => {
   const { scene, node, agent } = await prepare(t);
   const namespace = await createNamespace(cluster, 'full');
   const accounts = await createAccounts(cluster, namespace, 'app', 300);

@@ -21,10 +21,11 @@ import {
   createToken,
   uniqueName,
 } from '../fixtures/cluster-objects.js';
+import { needs } from '../fixtures/cluster-version.js';
 import type { JsonObject } from '../fixtures/envoy-examples.js';
 import { callIstio } from '../fixtures/istio-client.js';
 import type { ManifestComponent } from '../fixtures/manifests.js';
-import { agentAccount } from '../fixtures/manifests.js';
+import { agentAccount, podsComponent } from '../fixtures/manifests.js';
 import { createScene } from '../fixtures/scene.js';
 import { connectSds } from '../fixtures/secret-watch.js';
 import { stopwatch, until } from '../fixtures/until.js';
@@ -59,7 +60,7 @@ interface Installed {
 }
 
 /** An agent on a node of its own, where a pod of `web` runs, with its first certificate. */
-async function install(t: Test, { components = ['pods-as-node'], config, caRoots }: Installed): Promise<ClusterAgent> {
+async function install(t: Test, { components = [podsComponent], config, caRoots }: Installed): Promise<ClusterAgent> {
   await installRights(t, cluster, components);
   const node = await createNode(cluster);
   await createPod(cluster, { namespace, account: 'web', node: node.name });
@@ -181,33 +182,37 @@ await t.test('a second upstream with a root of its own, also beside the known on
   await renewed(agent, before?.serial);
 });
 
-await t.test('auth workload: nothing is trusted but the API server, which gives no token for a pod of another node', async (t) => {
-  const istiod = await startIstiod(await createScene(t), cluster);
-  await createAccount(cluster, namespace, 'far');
-  const elsewhere = await createNode(cluster);
-  const far = await createPod(cluster, { namespace, account: 'far', node: elsewhere.name });
-  const manifest = join((await createScene(t)).directory, 'pods.json');
-  const { name, uid } = far;
-  // What the agent would have to believe to ask for it.
-  writeFileSync(
-    manifest,
-    JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid }, spec: { serviceAccountName: 'far' } }),
-  );
-  const agent = await install(t, {
-    components: ['pods-as-node', 'workload-tokens'],
-    caRoots: istiod.roots,
-    config: (upstream) => ({
-      upstreams: [{ ...upstream, ...at(istiod) }],
-      pods: { sources: [{ kind: 'auto' }, { kind: 'file', path: manifest }] },
-    }),
-  });
-  const own = `spiffe://cluster.local/ns/${agentAccount.namespace}/sa/${agentAccount.account}`;
-  t.match(await agent.identity(own), { state: 'issued' }, 'its own identity too');
-  const reason = await until(
-    'a reason',
-    60_000,
-    async () => (await agent.identity(`spiffe://cluster.local/ns/${namespace}/sa/far`))?.reason,
-  );
-  t.match(reason, { code: 'token-pod-denied', detail: /no relationship found between node/ });
-  t.match(await agent.identity(web), { state: 'issued' });
-});
+await t.test(
+  'auth workload: nothing is trusted but the API server, which gives no token for a pod of another node',
+  needs('impersonation'),
+  async (t) => {
+    const istiod = await startIstiod(await createScene(t), cluster);
+    await createAccount(cluster, namespace, 'far');
+    const elsewhere = await createNode(cluster);
+    const far = await createPod(cluster, { namespace, account: 'far', node: elsewhere.name });
+    const manifest = join((await createScene(t)).directory, 'pods.json');
+    const { name, uid } = far;
+    // What the agent would have to believe to ask for it.
+    writeFileSync(
+      manifest,
+      JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, uid }, spec: { serviceAccountName: 'far' } }),
+    );
+    const agent = await install(t, {
+      components: ['pods-as-node', 'workload-tokens'],
+      caRoots: istiod.roots,
+      config: (upstream) => ({
+        upstreams: [{ ...upstream, ...at(istiod) }],
+        pods: { sources: [{ kind: 'auto' }, { kind: 'file', path: manifest }] },
+      }),
+    });
+    const own = `spiffe://cluster.local/ns/${agentAccount.namespace}/sa/${agentAccount.account}`;
+    t.match(await agent.identity(own), { state: 'issued' }, 'its own identity too');
+    const reason = await until(
+      'a reason',
+      60_000,
+      async () => (await agent.identity(`spiffe://cluster.local/ns/${namespace}/sa/far`))?.reason,
+    );
+    t.match(reason, { code: 'token-pod-denied', detail: /no relationship found between node/ });
+    t.match(await agent.identity(web), { state: 'issued' });
+  },
+);

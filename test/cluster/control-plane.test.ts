@@ -18,6 +18,7 @@ import {
   uniqueName,
 } from '../fixtures/cluster-objects.js';
 import { startKubelet } from '../fixtures/cluster-kubelet.js';
+import { kubernetes, kubernetesVersion } from '../fixtures/cluster-version.js';
 import { createScene } from '../fixtures/scene.js';
 import { accepts } from '../fixtures/signet.js';
 import { until } from '../fixtures/until.js';
@@ -34,9 +35,10 @@ const ofNode = (node: string): string => `/api/v1/pods?fieldSelector=${encodeURI
 
 const cluster = await sharedCluster(t);
 
-await t.test('the control plane starts within 10 s and is Kubernetes 1.37.2', async (t) => {
+await t.test(`the control plane starts within 10 s and is Kubernetes ${kubernetesVersion}`, async (t) => {
   t.ok(cluster.startedInMs < 10_000, `ready after ${cluster.startedInMs} ms`);
-  t.match(await cluster.admin.get('/version'), { gitVersion: 'v1.37.2', major: '1', minor: '37' });
+  const [major, minor] = kubernetesVersion.split('.');
+  t.match(await cluster.admin.get('/version'), { gitVersion: `v${kubernetesVersion}`, major, minor });
 });
 
 await t.test('a node lists its own pods and nobody else’s', async (t) => {
@@ -102,7 +104,7 @@ await t.test('a kubelet runs pods, mounts their tokens and answers whom the API 
   await until('the pod runs', 15_000, async () => (await cluster.admin.get<PodObject>(pod.path)).status.phase === 'Running');
   const token = readFileSync(join(kubelet.volumeDirectory(pod.uid, 'tokens'), 'token-0'), 'utf8');
   t.match(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString(), '"aud":["signet-ca"]', 'its token is on disk');
-  t.ok(await accepts(kubelet.podsApiSocket), 'the Pods API listens');
+  t.equal(await accepts(kubelet.podsApiSocket), kubernetes.podsApi, 'the Pods API listens where there is one');
 
   const reader = { namespace, account: 'reader', audience: apiServerAudience };
   const refused = await kubelet.client({ token: await createToken(cluster, reader) }).send({ method: 'GET', path: '/pods' });

@@ -39,6 +39,7 @@ import {
   uniqueName,
 } from '../fixtures/cluster-objects.js';
 import type { TestNode } from '../fixtures/cluster-objects.js';
+import { kubernetes, needs } from '../fixtures/cluster-version.js';
 import { createRecordingLogger } from '../fixtures/log.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
 import { createRoot } from '../fixtures/pki.js';
@@ -111,7 +112,7 @@ await t.test('pods as another node are refused, with the words of the API server
   t.match(source.view.value.reason?.detail, /can only list\/watch pods with spec.nodeName field selector/);
 });
 
-await t.test('as the node by impersonation, with the account of a pod', async (t) => {
+await t.test('as the node by impersonation, with the account of a pod', needs('impersonation'), async (t) => {
   const namespace = await createNamespace(cluster, 'agent');
   await createAccount(cluster, namespace, 'agent');
   await createAccount(cluster, namespace, 'web');
@@ -186,7 +187,7 @@ await t.test('auto, with the kubeconfig of the kubelet: no socket, no impersonat
   t.match(said?.fields['passedOver'], [/^kubelet-pods-api: pods-api-unavailable/, /^apiserver-as-node: kube-denied .*impersonat/]);
 });
 
-await t.test('pods from a kubelet, by its HTTPS API and by its Pods API', async (t) => {
+await t.test('pods from a kubelet, by its HTTPS API', async (t) => {
   const namespace = await createNamespace(cluster, 'kubelet');
   for (const account of ['web', 'reader', 'nobody']) await createAccount(cluster, namespace, account);
   const node = await createNode(cluster);
@@ -223,12 +224,21 @@ await t.test('pods from a kubelet, by its HTTPS API and by its Pods API', async 
   await refused(await source('reader', { roots: createRoot().pem.toString() }), 'kubelet-tls');
   await refused(await source('reader', { pin: '0'.repeat(64) }), 'kubelet-tls');
 
+  const second = await createPod(cluster, { namespace, account: 'web', node: node.name });
+  await has(reader, `${first.name} Running`, `${second.name} Running`);
+});
+
+await t.test('pods from a kubelet, by its Pods API', needs('podsApi'), async (t) => {
+  const namespace = await createNamespace(cluster, 'pods-api');
+  await createAccount(cluster, namespace, 'web');
+  const node = await createNode(cluster);
+  const kubelet = await startKubelet(await createScene(t), cluster, node);
+  const first = await createPod(cluster, { namespace, account: 'web', node: node.name });
   const podsApi = createKubeletPodsApiSource({ socket: kubelet.podsApiSocket, ...services() });
   start(t, podsApi);
   await has(podsApi, `${first.name} Running`);
   const second = await createPod(cluster, { namespace, account: 'web', node: node.name });
   await has(podsApi, `${first.name} Running`, `${second.name} Running`);
-  await has(reader, `${first.name} Running`, `${second.name} Running`);
   t.match(podsApi.view.value.pods.get(second.uid), { namespace, serviceAccount: 'web', name: second.name });
   await deletePod(cluster, second, 1);
   await has(podsApi, `${first.name} Running`);
@@ -274,7 +284,7 @@ await t.test('roots from a ConfigMap and from a ClusterTrustBundle', async (t) =
     never,
   );
   const signer = `signet.test/${uniqueName('ca')}`;
-  const bundles = '/apis/certificates.k8s.io/v1/clustertrustbundles';
+  const bundles = `/apis/certificates.k8s.io/${kubernetes.trustBundles}/clustertrustbundles`;
   await client.request(
     {
       method: 'POST',
