@@ -20,6 +20,7 @@ import type { Clock } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
 import type { RootSource } from './trust-bundle.js';
 import { createRestoredRootSource } from './trust-bundle.js';
+import type { Certificate } from './x509/certificate.js';
 import type { Svid } from './x509/svid.js';
 
 export interface SealingOptions {
@@ -84,7 +85,9 @@ export function openSealing({ config, env, clock, log, metrics }: SealingOptions
       return kept;
     },
     svids(trusted) {
-      const roots = trusted.flatMap((source) => source.roots.value ?? []);
+      // A source that is new may have any of the roots of before: nobody knows until it is read.
+      const before = [...restored.roots.values()].flat();
+      const roots = trusted.flatMap((source) => source.roots.value ?? before);
       const svids = restoreSvids(restored.svids, { roots, now: clock.now(), log });
       metrics.restored.set(svids.size);
       if (restored.pods.length > 0)
@@ -98,13 +101,21 @@ export function openSealing({ config, env, clock, log, metrics }: SealingOptions
         () => ({
           pods: index.known(),
           namespaces: namesIn(namespaces),
-          roots: new Map(sources.map((source) => [source.name, source.roots.value ?? []])),
+          roots: rootsOf(sources, restored.roots),
           svids: [...cache.states().values()].flatMap((state) => svidOf(state) ?? []),
         }),
         signal,
       );
     },
   };
+}
+
+type RootsByName = ReadonlyMap<string, readonly Certificate[]>;
+
+/** What the sources have read. What there was before stays as long as one of them was not read: it may be the same under a new name. */
+function rootsOf(sources: readonly RootSource[], before: RootsByName): RootsByName {
+  const known = sources.flatMap(({ name, roots: { value } }) => (value === undefined ? [] : [[name, value] as const]));
+  return new Map(known.length < sources.length ? [...before, ...known] : known);
 }
 
 function namesIn(namespaces: Owners['namespaces']): readonly string[] | undefined {

@@ -1,6 +1,6 @@
 // What the scenarios share: rows, the environment of the shipped launch, memory, and the processes beside signet.
 
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -64,6 +64,13 @@ export async function idleMiB({ pid }: { readonly pid: number }): Promise<number
   const early = residentMiB(pid);
   await delay(15_000);
   return Math.max(early, residentMiB(pid));
+}
+
+/** A start of Node that does nothing, to its end. */
+export async function bareNodeMs(node: string): Promise<number> {
+  const startedAt = now();
+  await once(spawn(node, ['-e', '0'], { stdio: 'ignore', env: plainEnvironment() }), 'exit');
+  return now() - startedAt;
 }
 
 /** Pod manifests, one pod for each of `count` service accounts in namespace bench. */

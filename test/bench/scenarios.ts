@@ -1,19 +1,11 @@
 // The scenarios of the bench, one function for each budget. Each starts what it needs, measures, and stops it.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterScenarios } from './cluster-scenarios.js';
 import type { Row, Scenario } from './measure.js';
-import { identity, idleMiB, newer, median, now, plainEnvironment, podsFile, residentMiB, startBareServer, startClient } from './measure.js';
+import { bareNodeMs, identity, idleMiB, newer, median, podsFile, residentMiB, startBareServer, startClient } from './measure.js';
 import { startSignet } from './signet.js';
 import { percentile } from '../fixtures/until.js';
-
-async function bareNodeMs(node: string): Promise<number> {
-  const startedAt = now();
-  await once(spawn(node, ['-e', '0'], { stdio: 'ignore', env: plainEnvironment() }), 'exit');
-  return now() - startedAt;
-}
 
 async function start(node: string): Promise<readonly Row[]> {
   const bare: number[] = [];

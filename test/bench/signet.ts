@@ -35,6 +35,19 @@ export async function startSignet(node: string, pods: string): Promise<Signet> {
   });
 }
 
+/**
+ * With pods from a file, which is missing without `pods`, certificates from Istio's CA, and a state that is sealed in the
+ * directory `state`.
+ */
+export async function startSealed(node: string, cluster: BenchCluster, state: string, pods?: string): Promise<Signet> {
+  return await start(node, (directory) => {
+    const [config, file] = [join(directory, 'agent.yaml'), join(directory, 'pods.json')];
+    if (pods !== undefined) writeFileSync(file, pods);
+    writeFileSync(config, JSON.stringify({ state: { directory: state, sealed: true }, ...istioUpstream(cluster)(directory) }));
+    return { args: ['--config', config, '--pods', file] };
+  });
+}
+
 /** As a pod with an account that may list the pods. `unshare` of util-linux gives it a /var/run of its own, where the account is. */
 export async function startInCluster(node: string, { apiServer }: BenchCluster, upstream: Upstream = () => ({})): Promise<Signet> {
   return await start(node, (directory) => {
