@@ -15,6 +15,7 @@ import { createAccount, createNamespace, createNode, createPod, createToken, del
 import { idA } from '../fixtures/cgroup-words.js';
 import { repository } from '../fixtures/envoy-examples.js';
 import { createCgroups, spawnIn, whyNoCgroups } from '../fixtures/real-cgroups.js';
+import { podsComponent } from '../fixtures/manifests.js';
 import { createScene } from '../fixtures/scene.js';
 import type { Scene } from '../fixtures/scene.js';
 import type { Received } from '../fixtures/secret-watch.js';
@@ -55,7 +56,7 @@ await t.test(
   async (t) => {
     const scene = await createScene(t);
     const cluster = await startControlPlane(scene);
-    await installRights(t, cluster, ['pods-as-node']);
+    await installRights(t, cluster, [podsComponent]);
     const namespace = await createNamespace(cluster, 'restart');
     for (const account of names) await createAccount(cluster, namespace, account);
     const node = await createNode(cluster);
@@ -67,7 +68,7 @@ await t.test(
     const state = createTmpfsDirectory(scene);
     const agent = await createClusterAgent(scene, cluster, {
       node,
-      components: ['pods-as-node'],
+      components: [podsComponent],
       caRoots: istiod.roots,
       config: ({ upstream }) => ({
         upstreams: [{ ...upstream, endpoints: [`localhost:${istiod.port()}`] }],

@@ -28,6 +28,7 @@ import { startIstiod, writeIstioCa } from '../fixtures/cluster-istiod.js';
 import { apiServerAudience, collectionPath, createNode, createToken } from '../fixtures/cluster-objects.js';
 import type { TestNode, TestPod } from '../fixtures/cluster-objects.js';
 import { createRecordingLogger } from '../fixtures/log.js';
+import { needs } from '../fixtures/cluster-version.js';
 import type { ManifestComponent, Manifests } from '../fixtures/manifests.js';
 import { agentAccount, applyManifests, caAudience, createAgentPod, readManifests, removeRights } from '../fixtures/manifests.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
@@ -146,28 +147,32 @@ async function withoutVerb({ manifests: { objects } }: Installed, name: string, 
   return () => cluster.admin.patch(path, { rules: role.rules });
 }
 
-await t.test('pods and tokens as the node: nothing is said when all is granted, and each right that is missing is named', async (t) => {
-  const installed = await install(t, ['pods-as-node', 'workload-tokens']);
-  const scene = checkOf(t, installed, { pods: { kind: 'apiserver', as: 'node' }, auth: 'workload' });
-  await findsNothing(t, scene);
-  const denied = 'node-impersonation-denied';
-  const as = (verb: string): string => `impersonate-on:associated-node:${verb}`;
-  for (const [role, verb, check, reason] of [
-    ['signet-agent-as-node', 'impersonate:associated-node', 'acting as the node', denied],
-    ['signet-agent-as-node-pods', as('list'), 'pods as the node', denied],
-    ['signet-agent-as-node-pods', as('watch'), 'pods as the node', denied],
-    ['signet-agent-as-node-tokens', as('create'), 'tokens for istio-ca', denied],
-    ['signet-ca-audience', 'request-serviceaccounts-token-audience', 'tokens for istio-ca', 'token-audience-denied'],
-  ] as const) {
-    const mend = await withoutVerb(installed, role, verb);
-    await findsOne(
-      t,
-      scene,
-      { check, reason, detail: new RegExp(`lacks \\{apiGroups: .*, verbs: \\['${verb}'\\]\\} in a ClusterRole$`) },
-      mend,
-    );
-  }
-});
+await t.test(
+  'pods and tokens as the node: nothing is said when all is granted, and each right that is missing is named',
+  needs('impersonation'),
+  async (t) => {
+    const installed = await install(t, ['pods-as-node', 'workload-tokens']);
+    const scene = checkOf(t, installed, { pods: { kind: 'apiserver', as: 'node' }, auth: 'workload' });
+    await findsNothing(t, scene);
+    const denied = 'node-impersonation-denied';
+    const as = (verb: string): string => `impersonate-on:associated-node:${verb}`;
+    for (const [role, verb, check, reason] of [
+      ['signet-agent-as-node', 'impersonate:associated-node', 'acting as the node', denied],
+      ['signet-agent-as-node-pods', as('list'), 'pods as the node', denied],
+      ['signet-agent-as-node-pods', as('watch'), 'pods as the node', denied],
+      ['signet-agent-as-node-tokens', as('create'), 'tokens for istio-ca', denied],
+      ['signet-ca-audience', 'request-serviceaccounts-token-audience', 'tokens for istio-ca', 'token-audience-denied'],
+    ] as const) {
+      const mend = await withoutVerb(installed, role, verb);
+      await findsOne(
+        t,
+        scene,
+        { check, reason, detail: new RegExp(`lacks \\{apiGroups: .*, verbs: \\['${verb}'\\]\\} in a ClusterRole$`) },
+        mend,
+      );
+    }
+  },
+);
 
 await t.test('rights of the account itself', async (t) => {
   const wide = await install(t, ['pods-cluster-wide']);
@@ -197,7 +202,7 @@ await t.test('rights of the account itself', async (t) => {
   await findsNothing(t, checkOf(t, roots, { roots: { kind: 'cluster-trust-bundle', signerName: 'signet.test/ca' } }));
 });
 
-await t.test('the token for the API server, its root, and the node', async (t) => {
+await t.test('the token for the API server, its root, and the node', needs('impersonation'), async (t) => {
   const installed = await install(t, ['pods-as-node']);
   const { publish, connect, pod, node } = installed;
   const token = (more: { audience?: string; pod?: TestPod } = { pod }): Promise<string> =>
@@ -224,9 +229,9 @@ await t.test('with the kubeconfig of a kubelet', async (t) => {
   const node = await createNode(cluster);
   const path = writeKubeconfig(join(t.testdir({}), 'kubeconfig'), cluster, node.credential);
   const kube = accessWith(createKubeconfigCredential({ path, ...services() }), { node: node.name, ...services() });
-  const needs: Needs = { pods: { kind: 'apiserver' }, auth: 'workload', tokensAs: 'own' };
-  await findsNothing(t, checkOf(t, { kube, node }, needs));
-  const elsewhere = checkOf(t, { kube, node }, { ...needs, node: 'node-elsewhere' });
+  const wanted: Needs = { pods: { kind: 'apiserver' }, auth: 'workload', tokensAs: 'own' };
+  await findsNothing(t, checkOf(t, { kube, node }, wanted));
+  const elsewhere = checkOf(t, { kube, node }, { ...wanted, node: 'node-elsewhere' });
   await elsewhere.look();
   t.same(elsewhere.faults(), { 'api server': 'node-mismatch', 'pods': 'kube-denied' });
 });
