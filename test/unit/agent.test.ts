@@ -5,18 +5,17 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import type { Status } from '../../agent/admin/client.js';
 import type { ReceivedSecret } from '../../agent/sds/client.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAgent } from '../fixtures/agent.js';
-import { idOf, podsOf, startTestAgent } from '../fixtures/agent.js';
+import { idOf, podsOf, startTestAgent, statusWhere } from '../fixtures/agent.js';
 import { createTestToken } from '../fixtures/tokens.js';
 import { createIntermediate, createLeaf, createRoot, keyPem, pemOf } from '../fixtures/pki.js';
 
 // The parts have their own tests; these show that they are wired to each other.
 
 const never = new AbortController().signal;
-const within = { deadlineMs: 10_000, signal: never };
+const within = { deadlineMs: 60_000, signal: never };
 
 async function fetchOne(running: TestAgent, name: string): Promise<ReceivedSecret> {
   const [secret] = await running.sds.fetchOnce([name], within);
@@ -33,15 +32,6 @@ async function serialOf(running: TestAgent, name: string): Promise<string | unde
 async function followUntil(running: TestAgent, name: string, isMet: (secret: ReceivedSecret | undefined) => boolean): Promise<void> {
   const met = new AbortController();
   await running.sds.watch([name], ({ secret }) => isMet(secret) && met.abort(), { signal: met.signal });
-}
-
-async function statusWhere(running: TestAgent, isMet: (status: Status) => boolean): Promise<Status> {
-  // The control socket has nothing to follow; each look is a round trip, and their number is bounded.
-  for (let look = 0; look < 2_000; look += 1) {
-    const status = await running.admin.status(never);
-    if (isMet(status)) return status;
-  }
-  throw new Error('the status never came to that');
 }
 
 t.test('from a pod to a certificate over SDS, and both doors', async (t) => {

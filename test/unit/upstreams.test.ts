@@ -15,7 +15,7 @@ import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { createUpstreams } from '../../agent/upstreams.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAgent, TestAgentOptions } from '../fixtures/agent.js';
-import { idOf, podsOf, startTestAgent } from '../fixtures/agent.js';
+import { idOf, podsOf, startTestAgent, statusWhere } from '../fixtures/agent.js';
 import type { FakeIstioCa } from '../fixtures/istio-ca.js';
 import { createFakeIstioCa, refusals } from '../fixtures/istio-ca.js';
 import { createRecordingLogger } from '../fixtures/log.js';
@@ -26,7 +26,7 @@ import { createPod } from '../fixtures/pods.js';
 import { createTestToken } from '../fixtures/tokens.js';
 
 const never = new AbortController().signal;
-const within = { deadlineMs: 10_000, signal: never };
+const within = { deadlineMs: 60_000, signal: never };
 
 const token = createTestToken();
 
@@ -71,15 +71,6 @@ async function startScene(
       return { issuer: leaf?.issuer, roots: readCertificates(rootsSecret.rootsPem, { source: 'roots' }).length };
     },
   };
-}
-
-async function statusWhere(running: TestAgent, isMet: (status: Status) => boolean): Promise<Status> {
-  // The control socket has nothing to follow; each look is a round trip, and their number is bounded.
-  for (let look = 0; look < 2_000; look += 1) {
-    const status = await running.admin.status(never);
-    if (isMet(status)) return status;
-  }
-  throw new Error('the status never came to that');
 }
 
 const isUnavailable = ({ identities }: Status): boolean => identities[0]?.state === 'unavailable';
