@@ -50,8 +50,11 @@ const graceMs = 15_000;
 /** A stream that lived this long was sound: the next one follows at once. */
 const soundAfterMs = 10_000;
 
-/** How long the initial events of a watch may take before they are asked for by a list. */
+/** How long the initial events of a watch may take, once the server accepted it, before they are asked for by a list. */
 const initialEventsMs = 10_000;
+
+/** How long it may take to accept such a watch, reading the credential of this process included. */
+const initialOpenMs = 20_000;
 
 /** A server that did not serve initial events is asked for them again after this: it may be another one by then. */
 const notServedMs = 3_600_000;
@@ -122,7 +125,7 @@ async function follow<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, posi
     position.streamsFrom = options.clock.monotonic() + notServedMs;
   }
   if (position.version === undefined) await list(options, copy, position, signal);
-  await watch(options, copy, position, false, signal);
+  await watch(options, copy, position, undefined, signal);
 }
 
 async function list<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
@@ -151,18 +154,25 @@ function take<T>(
   copy.replace(objects);
 }
 
+/** That a watch begins with all objects. */
+interface Initial {
+  /** The server has accepted it. */
+  onOpen(): void;
+}
+
 /** One watch; with `initial` the server sends all objects first, and they count when it says that this was all. */
 async function watch<T>(
   options: ReflectorOptions<T>,
   copy: ObjectCopy<T>,
   position: Position,
-  initial: boolean,
+  initial: Initial | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, path, query, resource, project, clock, metrics, random = Math.random } = options;
   const seconds = Math.round(minWatchSeconds + random() * watchSecondsRange);
   const contact = (): void => metrics.watchLastContact.set({ resource }, clock.now() / 1_000);
-  const start: Query = initial ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : { resourceVersion: position.version };
+  const start: Query =
+    initial !== undefined ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : { resourceVersion: position.version };
   const events = client.watch(
     {
       path,
@@ -170,12 +180,13 @@ async function watch<T>(
       deadlineMs: seconds * 1_000 + graceMs,
       onOpen: () => {
         contact();
-        if (!initial) copy.explain(undefined);
+        if (initial === undefined) copy.explain(undefined);
+        else initial.onOpen();
       },
     },
     signal,
   );
-  let arriving = initial ? new Map<string, T>() : undefined;
+  let arriving = initial !== undefined ? new Map<string, T>() : undefined;
   for await (const event of events) {
     contact();
     if (event.type === 'ERROR') throw toError(event);
@@ -204,11 +215,16 @@ async function watchFromStart<T>(
   const onAbort = (): void => own.abort();
   signal.addEventListener('abort', onAbort, { once: true });
   const isComplete = (): boolean => position.version !== undefined;
-  const alarm = clock.alarm(initialEventsMs, () => {
+  const giveUp = (): void => {
     if (!isComplete()) own.abort();
-  });
+  };
+  let alarm = clock.alarm(initialOpenMs, giveUp);
+  const onOpen = (): void => {
+    alarm.cancel();
+    alarm = clock.alarm(initialEventsMs, giveUp);
+  };
   try {
-    await watch(options, copy, position, true, own.signal);
+    await watch(options, copy, position, { onOpen }, own.signal);
     return isComplete();
   } catch (error) {
     if (signal.aborted || isComplete() || !(own.signal.aborted || isNotServed(error))) throw error;

@@ -127,10 +127,22 @@ for (const [name, initial] of [
 }
 
 t.test('a server that does not know initial events never says that all is there', async (t) => {
-  const { streams, has, clock } = await scene(t, (_call, stream) => stream().event('ADDED', pod('x')));
+  const { streams, has, clock, names } = await scene(t, (_call, stream) => stream().event('ADDED', pod('x')));
   await until(() => streams.length === 1);
-  await clock.advance(10_000);
+  await advanceUntil(clock, 1_000, () => names().length > 0);
   await has('a');
+});
+
+t.test('the time that initial events may take begins when the watch is accepted', async (t) => {
+  let accept: (() => void) | undefined;
+  const { has, clock, lists } = await scene(t, (call, stream) => {
+    accept = () => served(pod('a'))(call, stream);
+  });
+  await until(() => accept !== undefined);
+  await clock.advance(19_000);
+  accept?.();
+  await has('a');
+  t.equal(lists.length, 0);
 });
 
 t.test('initial events that were not served are asked for again after an hour', async (t) => {
