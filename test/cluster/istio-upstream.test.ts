@@ -92,7 +92,7 @@ async function startUpstreams(t: Test, istiods: readonly Istiod[], more: Partial
       ),
       pods: new WatchedValue(new Map(podsHere.map((pod) => [pod.uid, pod]))),
     },
-    deadlineMs: 10_000,
+    deadlineMs: 60_000,
     ...services,
   });
   const end = new AbortController();
@@ -133,7 +133,7 @@ await t.test('auth node: identities of the node of the agent, and each refusal w
   });
 
   writeFileSync(tokenFile, await createToken(cluster, { namespace, account: 'stranger', audience: istioAudience, pod: pods.stranger }));
-  const refusal = await until('the token of another account is in use', 10_000, () =>
+  const refusal = await until('the token of another account is in use', 60_000, () =>
     issue(ca, { id: idOf('web') }).then(
       () => undefined,
       (error: unknown) => error,
@@ -171,7 +171,7 @@ await t.test('istiod restarted, then installed again under another root: healed 
   writeIstioCa(caDirectory);
   await istiod.stop();
   await istiod.start();
-  const refused = await until('the new root is refused', 10_000, () =>
+  const refused = await until('the new root is refused', 60_000, () =>
     issue(ca, { id: idOf('web') }).then(
       () => undefined,
       (error: unknown) => error,
@@ -196,11 +196,11 @@ await t.test('a second istiod with a root of its own signs only what the bundle 
     fields: { others: [/^istio-2: no known certificate has the name of the issuer/] },
   });
   writeFileSync(bundleFile, `${first.roots}${second.roots}`);
-  await until('the second is trusted', 10_000, async () => (await issue(ca, { id: idOf('web') })).id.uri);
+  await until('the second is trusted', 60_000, async () => (await issue(ca, { id: idOf('web') })).id.uri);
   await first.start();
   const chain = await until(
     'the first is back',
-    40_000,
+    60_000,
     async () => {
       const svid = await issue(ca, { id: idOf('web') });
       return svid.chain.length === 1 && svid.chain;

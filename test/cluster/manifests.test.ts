@@ -63,7 +63,7 @@ async function statusOf(client: KubeClient, path: string): Promise<number> {
 
 /** Rights are known to the authorizer a moment after they were granted. */
 async function allowed(t: Test, what: string, client: KubeClient, path: string): Promise<void> {
-  await until(what, 10_000, async () => (await statusOf(client, path)) === 200, 100);
+  await until(what, 60_000, async () => (await statusOf(client, path)) === 200, 100);
   t.pass(what);
 }
 
@@ -140,7 +140,7 @@ await t.test('workload-tokens: tokens of the accounts on the node, for the CA on
   const { agent, asNode, own, pods } = place;
   const ask = (client: KubeClient, pod: TestPod, audience: string): ReturnType<typeof requestToken> =>
     requestToken(client, { namespace, account: 'web', audience, pod });
-  await until('the right is known', 10_000, async () => (await ask(asNode, pods.own, caAudience)).status === 201, 100);
+  await until('the right is known', 60_000, async () => (await ask(asNode, pods.own, caAudience)).status === 201, 100);
   t.match(
     await ask(asNode, pods.other, caAudience),
     { status: 403, message: /scheduled on a different node/ },

@@ -72,7 +72,7 @@ async function has(source: PodSource, ...pods: string[]): Promise<void> {
   const wanted = [...pods].sort().join();
   await until(
     `${source.name} has ${wanted}`,
-    20_000,
+    60_000,
     () => source.view.value.complete && source.view.value.reason === undefined && names(source) === wanted,
   );
 }
@@ -101,14 +101,24 @@ await t.test('pods from the API server with the credential of the node, by a wat
   await has(source, `${first.name} Running`, `${second.name} Pending`);
   await deletePod(cluster, first);
   await has(source, `${second.name} Pending`);
-  t.ok(shared.log.lines.some(({ message, fields }) => message === 'read all objects' && fields['way'] === 'watch'));
+  const byWatch = ({ lines }: typeof shared.log): boolean =>
+    lines.some(({ message, fields }) => message === 'read all objects' && fields['way'] === 'watch');
+  // On a busy machine the initial events may come too late for one source, which lists then.
+  await until('the pods are read by a watch', 120_000, async () => {
+    if (byWatch(shared.log)) return true;
+    const again = services();
+    const other = createApiServerSource({ client: clientOf(t, asKubelet(t, cluster, node)), node: node.name, ...again });
+    start(t, other);
+    await has(other, `${second.name} Pending`);
+    return byWatch(again.log);
+  });
 });
 
 await t.test('pods as another node are refused, with the words of the API server', async (t) => {
   const [node, other] = [await createNode(cluster), await createNode(cluster)];
   const source = createApiServerSource({ client: clientOf(t, asKubelet(t, cluster, node)), node: other.name, ...services() });
   start(t, source);
-  await until('it is refused', 20_000, () => source.view.value.reason?.code === 'kube-denied');
+  await until('it is refused', 60_000, () => source.view.value.reason?.code === 'kube-denied');
   t.match(source.view.value.reason?.detail, /can only list\/watch pods with spec.nodeName field selector/);
 });
 
@@ -130,7 +140,7 @@ await t.test('as the node by impersonation, with the account of a pod', needs('i
   const client = clientOf(t, credential, { as: `system:node:${node.name}` });
   const source = createApiServerSource({ client, node: node.name, ...services() });
   start(t, source);
-  await until('it is refused', 20_000, () => source.view.value.reason?.code === 'kube-denied');
+  await until('it is refused', 60_000, () => source.view.value.reason?.code === 'kube-denied');
   t.match(source.view.value.reason?.detail, /impersonate-on:associated-node/);
 
   const role = (name: string, rules: readonly object[]): object[] => [
@@ -216,7 +226,7 @@ await t.test('pods from a kubelet, by its HTTPS API', async (t) => {
     return created;
   };
   const refused = async (each: PodSource, code: string): Promise<void> =>
-    void (await until(code, 20_000, () => each.view.value.reason?.code === code));
+    void (await until(code, 60_000, () => each.view.value.reason?.code === code));
   const reader = await source('reader');
   await has(reader, `${first.name} Running`);
   await has(await source('reader', { serverName: node.name }), `${first.name} Running`);
@@ -243,7 +253,7 @@ await t.test('pods from a kubelet, by its Pods API', needs('podsApi'), async (t)
   await deletePod(cluster, second, 1);
   await has(podsApi, `${first.name} Running`);
   await kubelet.stop();
-  await until('the kubelet is missed', 20_000, () => podsApi.view.value.reason?.code === 'pods-api-unavailable');
+  await until('the kubelet is missed', 60_000, () => podsApi.view.value.reason?.code === 'pods-api-unavailable');
   t.equal(podsApi.view.value.pods.size, 1, 'its view is frozen');
 });
 
@@ -305,7 +315,7 @@ await t.test('roots from a ConfigMap and from a ClusterTrustBundle', async (t) =
   const shows = async (source: RootSource, root: typeof one): Promise<void> =>
     void (await until(
       'the root',
-      20_000,
+      60_000,
       () => source.roots.value?.[0]?.fingerprint === root.certificate.fingerprint && source.reason.value === undefined,
     ));
   await shows(fromConfigMap, one);
@@ -327,7 +337,7 @@ await t.test('an API server that is killed and comes back: the view is frozen, t
   start(t, source);
   await has(source, `${first.name} Pending`);
   await own.stopApiServer();
-  await until('it is missed', 20_000, () => source.view.value.reason?.code === 'kube-unavailable');
+  await until('it is missed', 60_000, () => source.view.value.reason?.code === 'kube-unavailable');
   t.equal(source.view.value.pods.size, 1);
   await own.startApiServer();
   const second = await createPod(own, { namespace, account: 'web', node: node.name });
