@@ -84,7 +84,11 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
     restored: gauge('signet_restored_certificates', 'Certificates of before the last start that were served again at once.'),
     // Pods
     pods: gauge('signet_pods', 'Pods of this node in the view.'),
-    podSourceUp: gauge('signet_pod_source_up', '1 when the last read of the source succeeded, else 0.', ['source']),
+    podSourceUp: gauge(
+      'signet_pod_source_up',
+      '1 when the last read of the source (its kind, or the path of its file) succeeded, else 0.',
+      ['source'],
+    ),
     podSourceErrors: counter('signet_pod_source_errors_total', 'Failed reads of the source.', ['source']),
     // API server and kubelet
     kubeRequests: counter('signet_kube_requests_total', 'Calls to the API server and to the kubelet by result (ok or the kind of error).', [

@@ -1,5 +1,6 @@
 // The pod source for `dev` and for nodes without Kubernetes: a file of ordinary manifests, followed.
-// Promises: a file with a fault or a missing file changes nothing but the reason; the last good view stays.
+// Promises: a file with a fault or a missing file changes nothing but the reason; the last good view stays. Its name is the path:
+// there may be several files, of different pods.
 
 import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
@@ -25,8 +26,7 @@ export interface FileSourceOptions {
 
 export function createFileSource(options: FileSourceOptions): PodSource {
   const { path, node, clock, log, metrics } = options;
-  const source = 'file';
-  const { view, publish, fail } = createPublishedView({ source, detail: path, metrics });
+  const { view, publish, fail } = createPublishedView({ source: path, metrics });
   let known: Manifests['parts'] | undefined;
 
   const onContent = (content: FileContent): void => {
@@ -44,7 +44,7 @@ export function createFileSource(options: FileSourceOptions): PodSource {
       log.warn('cannot use the pods file, keeping the last good view', { path, ...errorFields(error) });
     }
   };
-  return { name: source, view, run: (signal) => followFile({ path, clock, log }, onContent).run(signal) };
+  return { name: path, view, run: (signal) => followFile({ path, clock, log }, onContent).run(signal) };
 }
 
 function toReason(error: SignetError, path: string): Reason {

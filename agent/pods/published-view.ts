@@ -16,15 +16,13 @@ export interface PublishedView {
 }
 
 export interface PublishedViewOptions {
-  /** The `source` label. */
+  /** The `source` label, and the detail of the reason before anything was read. */
   readonly source: string;
-  /** Detail of the reason before anything was read. Default: the source. */
-  readonly detail?: string;
   readonly metrics: Metrics;
 }
 
-export function createPublishedView({ source, detail = source, metrics }: PublishedViewOptions): PublishedView {
-  const view = new WatchedValue<PodView>({ pods: new Map(), complete: false, reason: { code: 'pods-unread', detail } });
+export function createPublishedView({ source, metrics }: PublishedViewOptions): PublishedView {
+  const view = new WatchedValue<PodView>({ pods: new Map(), complete: false, reason: { code: 'pods-unread', detail: source } });
   return {
     view,
     publish(pods) {

@@ -86,16 +86,18 @@ await t.test('what another user owns is not used', async (t) => {
 await t.test('an agent that starts again without its pods serves the same bytes under the same version', async (t) => {
   const directory = mountTmpfs(t);
   if (directory === undefined) return;
-  const start = (more: Readonly<Record<string, unknown>>): Promise<TestAgent> =>
-    startTestAgent({ pods: podsOf('cart'), settings: { 'state.directory': directory, 'state.sealed': true, ...more } });
+  const path = join(t.testdir({ 'pods.yaml': podsOf('cart') }), 'pods.yaml');
+  const settings = { 'pods.sources': [{ kind: 'file', path }], 'state.directory': directory, 'state.sealed': true };
+  const start = (): Promise<TestAgent> => startTestAgent({ pods: '', settings });
   const fetched = async ({ sds }: TestAgent): Promise<unknown> => {
     const [secret] = await sds.fetchOnce([idOf('cart')], { deadlineMs: 5_000, signal: never });
     return shown(secret);
   };
-  const first = await start({});
+  const first = await start();
   const before = await fetched(first);
   await first.stop();
-  const again = await start({ 'pods.sources': [{ kind: 'file', path: '/nowhere/pods.yaml' }] });
+  rmSync(path);
+  const again = await start();
   t.teardown(() => again.stop());
   t.same(await fetched(again), before);
   const { ready, reasons } = await again.admin.status(never);
