@@ -39,6 +39,9 @@ export interface SelfCheck {
 /** The start has better things to do. */
 const firstAfterMs = 1_000;
 
+/** How long a look that has a cause is put off at most, drawn anew each time: what an API server does many nodes meet in one moment. */
+const spreadMs = 5_000;
+
 /** Between looks while there is no fault; a tenth less at most, so that the nodes of a cluster do not look in step. */
 const everyMs = 600_000;
 
@@ -89,7 +92,7 @@ export function createSelfCheck({ checks, signs, clock, log, random = Math.rando
         attempt = any ? attempt + 1 : 0;
         const delayMs = any ? backoff(attempt, withFault, random) : everyMs * (1 - random() / 10);
         await pause(clock, atLeastMs, signal);
-        await changed.within(clock, delayMs - atLeastMs, signal);
+        if (await changed.within(clock, delayMs - atLeastMs, signal)) await pause(clock, random() * spreadMs, signal);
       }
     },
   };
@@ -108,8 +111,8 @@ async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promis
 interface Changes {
   /** Forgets the changes so far. */
   take(): void;
-  /** Resolves at the first change that was not taken, at the latest after `delayMs`. */
-  within(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void>;
+  /** Resolves with true at the first change that was not taken, with false after `delayMs` without one. */
+  within(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean>;
 }
 
 function followChanges(signs: readonly Watched<Reason | undefined>[], signal: AbortSignal): Changes {
@@ -134,6 +137,7 @@ function followChanges(signs: readonly Watched<Reason | undefined>[], signal: Ab
       await pause(clock, delayMs, own.signal);
       outer.removeEventListener('abort', stop);
       stop();
+      return changed.value !== taken;
     },
   };
 }

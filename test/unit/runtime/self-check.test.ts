@@ -5,7 +5,6 @@ import type { Reason } from '../../../agent/runtime/reasons.js';
 import { reasons } from '../../../agent/runtime/reasons.js';
 import type { Checks } from '../../../agent/runtime/self-check.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
-import { settle } from '../../fixtures/clock.js';
 import { runSelfCheck } from '../../fixtures/self-check.js';
 
 const denied: Reason = { code: 'kube-denied', detail: 'list pods' };
@@ -93,19 +92,31 @@ t.test('a new reason elsewhere is a cause to look, ten seconds after the last ti
   await clock.advance(1_000);
   await clock.advance(60_000);
   sign.set(denied);
-  await settle();
+  await clock.advance(0);
   t.equal(checks.looks, 2, 'at once, as the last time was a minute ago');
   sign.set({ ...denied, detail: 'the same, in other words' });
   await clock.advance(100_000);
   t.equal(checks.looks, 2);
   sign.set(undefined);
-  await settle();
+  await clock.advance(0);
   t.equal(checks.looks, 3);
   sign.set(denied);
   await clock.advance(9_999);
   t.equal(checks.looks, 3, 'not at once');
   await clock.advance(1);
   t.equal(checks.looks, 4);
+});
+
+t.test('nodes that meet the same thing in one moment do not look in step', async (t) => {
+  const checks = scripted('pods');
+  const sign = new WatchedValue<Reason | undefined>(undefined);
+  const { clock } = runSelfCheck(t, [checks], [sign], 0.5);
+  await clock.advance(61_000);
+  sign.set(denied);
+  await clock.advance(2_499);
+  t.equal(checks.looks, 1);
+  await clock.advance(1);
+  t.equal(checks.looks, 2, 'the half of five seconds after it');
 });
 
 t.test('with nothing to check it does nothing', async (t) => {
