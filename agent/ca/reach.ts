@@ -2,20 +2,20 @@
 // at endpoints that nobody asks for a certificate too. Used by upstreams.ts. Promise: nothing is sent over the connection.
 
 import type { TLSSocket } from 'node:tls';
-import { checkServerIdentity, connect } from 'node:tls';
-import { SignetError, explainError, reasonOf } from '../runtime/errors.js';
+import { SignetError, explainError } from '../runtime/errors.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
 import type { Checks } from '../runtime/self-check.js';
 import type { Clock } from '../runtime/time.js';
-import { withDeadline } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import { formatCertificates } from '../x509/pem.js';
+import type { Endpoint } from './handshake.js';
+import { shakeHands } from './handshake.js';
 
 export interface ReachOptions {
   /** The upstream. */
   readonly name: string;
-  readonly endpoint: { readonly host: string; readonly port: number };
+  readonly endpoint: Endpoint;
   /** What its certificate must name. Default: the host. */
   readonly serverName?: string;
   /** What it must chain to. */
@@ -33,59 +33,25 @@ export function createReachCheck({ name, endpoint, serverName = endpoint.host, t
       const roots = tlsRoots.value ?? [];
       // Their source says why there are none.
       if (roots.length === 0) return new Map();
-      const work = (inner: AbortSignal): Promise<void> => shakeHands({ ...endpoint, serverName, ca: formatCertificates(roots) }, inner);
-      return await withDeadline(clock, deadlineMs, 'the handshake with the ca', signal, work).then(
-        () => new Map([[check, undefined]]),
-        (error: unknown) => {
-          if (signal.aborted) throw error;
-          return new Map([[check, faultOf(error)]]);
-        },
-      );
+      const handshake = { endpoint, serverName, ca: formatCertificates(roots), deadlineMs, clock };
+      try {
+        await shakeHands(handshake, (socket) => judge(socket, serverName), signal);
+        return new Map([[check, undefined]]);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return new Map([[check, faultOf(error)]]);
+      }
     },
   };
 }
 
 function faultOf(error: unknown): Reason {
-  return { code: reasonOf(error) ?? 'ca-deadline', detail: explainError(error) };
+  const fault = error instanceof SignetError ? error : connectError(error);
+  return { code: fault.reason ?? 'ca-deadline', detail: explainError(fault) };
 }
-
-interface Handshake {
-  readonly host: string;
-  readonly port: number;
-  readonly serverName: string;
-  /** PEM. */
-  readonly ca: string;
-}
-
-async function shakeHands({ host, port, serverName, ca }: Handshake, signal: AbortSignal): Promise<void> {
-  const socket = connect({
-    host,
-    port,
-    ca,
-    ALPNProtocols: ['h2'],
-    // Judged below, with the dates in the certificate; nothing is sent.
-    rejectUnauthorized: false,
-    ...(isName(serverName) ? { servername: serverName } : {}),
-    checkServerIdentity: (_, certificate) => checkServerIdentity(serverName, certificate),
-  });
-  const onAbort = (): void => void socket.destroy();
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    await new Promise<void>((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject));
-    judge(socket, serverName);
-  } catch (error) {
-    throw error instanceof SignetError ? error : connectError(error);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    socket.destroy();
-  }
-}
-
-/** RFC 6066 §3: SNI holds no addresses. */
-const isName = (name: string): boolean => !/^[0-9.]+$|:/.test(name);
 
 function judge(socket: TLSSocket, serverName: string): void {
-  // Node gives the code of what is wrong.
+  // Node gives the code of what is wrong, the dates in the certificate included.
   const fault = socket.authorized ? undefined : String(socket.authorizationError);
   if (fault !== undefined) {
     const [reason, message] = meaningOf(fault);

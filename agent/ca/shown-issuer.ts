@@ -1,18 +1,12 @@
 // Which key signed what the server at an endpoint shows, to be told beside the keys that are known. Asked by ca/istio.ts after a
 // server could not be verified, on a connection of its own on which nothing is sent.
 
-import { isIP } from 'node:net';
-import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../runtime/time.js';
-import { withDeadline } from '../runtime/time.js';
 import { Certificate } from '../x509/certificate.js';
 import { keyIdOf } from '../x509/sign.js';
-
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
+import type { Endpoint } from './handshake.js';
+import { shakeHands } from './handshake.js';
 
 /** A server that is slow to show its certificate is not worth more, in ms. */
 const patienceMs = 2_000;
@@ -32,26 +26,9 @@ export async function shownIssuerKeyId(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const servername = serverName ?? (isIP(endpoint.host) === 0 ? endpoint.host : undefined);
-  const socket = connect({
-    ...endpoint,
-    ...(servername === undefined ? {} : { servername }),
-    ALPNProtocols: ['h2'],
-    // Whatever it is, it is looked at and left.
-    rejectUnauthorized: false,
-  });
-  try {
-    const connected = new Promise<void>((resolve, reject) => {
-      socket.on('error', reject).once('secureConnect', resolve);
-    });
-    await withDeadline(clock, patienceMs, 'reading the certificate of the ca', signal, () => connected);
-    return readIssuer(socket);
-  } catch {
-    // It is only wanted for a message about another failure.
-    return undefined;
-  } finally {
-    socket.destroy();
-  }
+  const handshake = { endpoint, serverName: serverName ?? endpoint.host, deadlineMs: patienceMs, clock };
+  // It is only wanted for a message about another failure.
+  return await shakeHands(handshake, readIssuer, signal).catch(() => undefined);
 }
 
 function readIssuer(socket: TLSSocket): string | undefined {
