@@ -210,6 +210,9 @@ async function openWatch(client: KubeClient, { path, query }: { path: string; qu
     await events.next();
   } catch (error) {
     if (!opened.signal.aborted) throw error;
+  } finally {
+    // An event that came with the answer leaves the stream where it was.
+    await events.return();
   }
 }
 
