@@ -41,6 +41,13 @@ export const commonReasons: ReadonlySet<ReasonCode> = new Set([
   'ca-token-audience',
   'ca-token-expired',
   'ca-unauthenticated',
+  // Of the API server, for a token of the workload.
+  'kube-unavailable',
+  'kube-deadline',
+  'kube-tls',
+  'kube-unauthenticated',
+  'kube-token-missing',
+  'kube-token-expired',
 ]);
 
 /** Failures that new roots may mend. */

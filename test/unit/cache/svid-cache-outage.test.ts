@@ -11,7 +11,7 @@ const minuteMs = 60_000;
 const names = Array.from({ length: 16 }, (_, index) => `a${index}`);
 
 t.test('F141: when the CA is back the first that gets its certificate wakes all others, within the bound', async (t) => {
-  for (const reason of ['ca-unavailable', 'ca-unauthenticated'] as const) {
+  for (const reason of ['ca-unavailable', 'ca-unauthenticated', 'kube-unavailable'] as const) {
     let draw = 0;
     const { ca, clock, state, want } = createCacheScene(t, { random: () => (draw = (draw + 0.618) % 1) });
     ca.outcome = () => new SignetError('unavailable', 'no', { reason });
