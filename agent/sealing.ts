@@ -63,7 +63,7 @@ export function openSealing({ config, env, clock, log, metrics }: SealingOptions
     directory: state.directory,
     credential: findCredential(env),
     binding: {
-      bootId: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+      bootId: readBootId(),
       nodeUid: readNodeUid([accountTokenFile, ...tokenFiles]) ?? '',
       node,
       trustDomain,
@@ -121,6 +121,12 @@ function rootsOf(sources: readonly RootSource[], before: RootsByName): RootsByNa
 function namesIn(namespaces: Owners['namespaces']): readonly string[] | undefined {
   const { value = 'unread' } = namespaces?.names ?? {};
   return value === 'unread' ? undefined : [...value];
+}
+
+/** Empty where it is hidden, as a unit with ProcSubset=pid has it (systemd.exec(5)). */
+function readBootId(): string {
+  const path = '/proc/sys/kernel/random/boot_id';
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
 }
 
 /** The credential of the unit, if it has one (systemd.exec(5), LoadCredential=). */

@@ -11,7 +11,7 @@ import type { ReasonCode } from '../runtime/reasons.js';
 
 /** What a sealed file belongs to; nowhere else it opens. */
 export interface Binding {
-  /** Of the kernel, new at each boot. */
+  /** Of the kernel, new at each boot; empty where it tells none, and nothing is sealed. */
   readonly bootId: string;
   /** Of the Node object; empty where nothing tells it. */
   readonly nodeUid: string;

@@ -66,6 +66,8 @@ export function openSealedState(options: SealedStateOptions): SealedState {
       return off(undefined);
     }
     try {
+      if (options.binding.bootId === '')
+        throw new SignetError('unavailable', 'the boot id is hidden from this process', { reason: 'state-unusable' });
       checkPlace(path, lookAt);
     } catch (error) {
       clear(directory);
@@ -164,6 +166,7 @@ function createSealedState(directory: StateDirectory, key: KeyObject, { binding,
     if (replaced) return;
     try {
       write(read());
+      if (replaced) return;
       metrics.stateWrites.inc({ result: 'ok' });
       reason.set(undefined);
     } catch (error) {

@@ -136,6 +136,7 @@ t.test('of two agents the newer one has the file', async (t) => {
   await scene.clock.advance(1_000);
   await older.stop();
   t.equal(scene.log.lines.filter(({ message }) => message === 'a newer agent has the sealed state').length, 1);
+  t.equal(await scene.metrics.read('signet_sealed_state_writes_total', { result: 'ok' }), 2, 'one of each');
   t.equal(restoredIn(scene), svid.fingerprint);
   await newer.stop();
 });
@@ -162,6 +163,15 @@ t.test('where keys would not be safe nothing is sealed, which is one line', asyn
   t.match(state.reason.value, { code: 'state-unfit', detail: /swap/ });
   t.same(scene.reasons(), ['state-unfit']);
   t.same(scene.files(), ['sealed-generation'], 'and what is there is removed');
+});
+
+t.test('without a boot id there is nothing to bind a key to', async (t) => {
+  const scene = createStateScene(t);
+  await leave(scene);
+  const { state, stop } = scene.open({ binding: { ...binding, bootId: '' } });
+  await stop();
+  t.match(state.reason.value, { code: 'state-unusable', detail: 'the boot id is hidden from this process' });
+  t.same(scene.files(), ['sealed-generation']);
 });
 
 t.test('a write that fails is said once and tried again every 10 s', async (t) => {
