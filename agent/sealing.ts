@@ -3,6 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createKeptRoots } from './cache/kept-roots.js';
 import { restoreSvids } from './cache/restore-svids.js';
 import { openSealedState } from './cache/sealed-state.js';
 import type { SvidCache } from './cache/svid-cache.js';
@@ -19,8 +20,6 @@ import type { Reason } from './runtime/reasons.js';
 import type { Clock } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
 import type { RootSource } from './trust-bundle.js';
-import { createRestoredRootSource } from './trust-bundle.js';
-import type { Certificate } from './x509/certificate.js';
 import type { Svid } from './x509/svid.js';
 
 export interface SealingOptions {
@@ -38,7 +37,7 @@ export interface Sealing {
   /** Why nothing is sealed. */
   readonly reason: Watched<Reason | undefined>;
   /** The source with its roots from before the restart, until it has read its own. What it gives is sealed from now on. */
-  keepRoots(source: RootSource): RootSource;
+  keepRoots(this: void, source: RootSource): RootSource;
   /** The certificates that chain to these sources. Called once: the keys belong to the caller. */
   svids(sources: readonly RootSource[]): ReadonlyMap<string, Svid>;
   /** Seals what changes until the signal aborts. */
@@ -73,22 +72,14 @@ export function openSealing({ config, env, clock, log, metrics }: SealingOptions
     metrics,
   });
   const { restored, reason } = sealed;
-  const sources: RootSource[] = [];
+  const roots = createKeptRoots(restored.roots);
   return {
     pods: restored.pods,
     namespaces: restored.namespaces,
     reason,
-    keepRoots(source) {
-      const roots = restored.roots.get(source.name);
-      const kept = roots === undefined ? source : createRestoredRootSource(source, roots);
-      sources.push(kept);
-      return kept;
-    },
-    svids(trusted) {
-      // A source that is new may have any of the roots of before: nobody knows until it is read.
-      const before = [...restored.roots.values()].flat();
-      const roots = trusted.flatMap((source) => source.roots.value ?? before);
-      const svids = restoreSvids(restored.svids, { roots, now: clock.now(), log });
+    keepRoots: roots.keep,
+    svids(sources) {
+      const svids = restoreSvids(restored.svids, { roots: roots.anchors(sources), now: clock.now(), log });
       metrics.restored.set(svids.size);
       if (restored.pods.length > 0)
         log.info('what was sealed before is served again', { pods: restored.pods.length, certificates: svids.size });
@@ -97,25 +88,17 @@ export function openSealing({ config, env, clock, log, metrics }: SealingOptions
     run({ index, cache, namespaces }, signal) {
       const names = namespaces === undefined ? [] : [namespaces.names];
       return sealed.run(
-        [cache.changes, index.pods, ...names, ...sources.map((source) => source.roots)],
+        [cache.changes, index.pods, ...names, ...roots.sources.map((source) => source.roots)],
         () => ({
           pods: index.known(),
           namespaces: namesIn(namespaces),
-          roots: rootsOf(sources, restored.roots),
+          roots: roots.known(),
           svids: [...cache.states().values()].flatMap((state) => svidOf(state) ?? []),
         }),
         signal,
       );
     },
   };
-}
-
-type RootsByName = ReadonlyMap<string, readonly Certificate[]>;
-
-/** What the sources have read. What there was before stays as long as one of them was not read: it may be the same under a new name. */
-function rootsOf(sources: readonly RootSource[], before: RootsByName): RootsByName {
-  const known = sources.flatMap(({ name, roots: { value } }) => (value === undefined ? [] : [[name, value] as const]));
-  return new Map(known.length < sources.length ? [...before, ...known] : known);
 }
 
 function namesIn(namespaces: Owners['namespaces']): readonly string[] | undefined {

@@ -65,28 +65,6 @@ t.test('what the owners have at the end, the next start has', { skip }, async (t
   t.same([...next.svids([kept]).keys()], [cartUri]);
 });
 
-t.test(
-  'a source of roots that was renamed gets none, but its certificates are served, and nothing is lost before it is read',
-  { skip },
-  async (t) => {
-    const { open } = createScene(t);
-    const first = open();
-    first.keepRoots(rootSource('old.pem', stateRoot.certificate));
-    await first.run(createOwners(), AbortSignal.abort());
-    for (const start of ['second', 'third']) {
-      const next = open();
-      const renamed = next.keepRoots(rootSource('new.pem'));
-      t.equal(renamed.roots.value, undefined, 'a bundle would lack what it is about to give');
-      t.equal(next.svids([renamed]).size, 1, start);
-      await next.run(createOwners(), AbortSignal.abort());
-    }
-    const last = open();
-    last.keepRoots(rootSource('new.pem', stateRoot.certificate));
-    await last.run(createOwners(), AbortSignal.abort());
-    t.equal(open().keepRoots(rootSource('old.pem')).roots.value, undefined, 'once it was read, the others are forgotten');
-  },
-);
-
 t.test('the secret is the credential of the unit where it has one', { skip }, async (t) => {
   const { open, directory, files } = createScene(t);
   const env = { CREDENTIALS_DIRECTORY: directory };
