@@ -1,7 +1,8 @@
 // What survives a restart: the pods, the roots, and every certificate with its key, sealed in one file on a tmpfs.
 // Called by the wiring, which reads it before anything is served and has it written as things change.
 // Promises: what is torn, foreign or replayed is not used, and said in one line; nothing waits for a write; of two agents that
-// overlap the newer one has the file; where keys would not be safe, there are none.
+// overlap the newer one has the file, and when that ends first the other has it again; where keys would not be safe, there are
+// none.
 
 import type { KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -119,9 +120,17 @@ function open(directory: StateDirectory, seen: Generation | undefined, key: KeyO
 
 const format = ({ start, write }: Generation): string => `${start}.${write}`;
 
-function readSeen(directory: StateDirectory): Generation | undefined {
-  const [, start, write] = /^([0-9]{1,15})\.([0-9]{1,15})$/.exec(directory.read(names.seen)?.toString() ?? '') ?? [];
-  return start === undefined ? undefined : { start: Number(start), write: Number(write) };
+/** The last write that is known of. */
+interface Seen extends Generation {
+  /** It was the last of its agent, which stopped. */
+  readonly isFinal: boolean;
+}
+
+const finalMark = ' final';
+
+function readSeen(directory: StateDirectory): Seen | undefined {
+  const [, start, write, mark] = /^([0-9]{1,15})\.([0-9]{1,15})( final)?$/.exec(directory.read(names.seen)?.toString() ?? '') ?? [];
+  return start === undefined ? undefined : { start: Number(start), write: Number(write), isFinal: mark === finalMark };
 }
 
 /** What `work` gives; undefined, with a line, where a file is not as it should be. The next write replaces the file. */
@@ -135,38 +144,41 @@ function tolerate<T>(work: () => T, message: string, log: Logger): T | undefined
 }
 
 function createSealedState(directory: StateDirectory, key: KeyObject, { binding, clock, log, metrics }: SealedStateOptions): SealedState {
-  const lastSeen = (): Generation | undefined => tolerate(() => readSeen(directory), 'the generation of the sealed state is lost', log);
+  const lastSeen = (): Seen | undefined => tolerate(() => readSeen(directory), 'the generation of the sealed state is lost', log);
   const seen = lastSeen();
   const opened = tolerate(() => open(directory, seen, key, binding), 'the sealed state is not used', log);
-  const start = Math.max(seen?.start ?? 0, opened?.generation.start ?? 0) + 1;
   const reason = new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual);
-  let writes = 0;
+  let generation: Generation = { start: Math.max(seen?.start ?? 0, opened?.generation.start ?? 0) + 1, write: 0 };
   let replaced = false;
 
-  const write = (content: SealedContent): void => {
-    const generation = { start, write: (writes += 1) };
+  // Two agents that write in the same moment may pass this check both; the older one fails it the next time.
+  const isReplaced = (): boolean => {
+    const { start } = generation;
+    const last = lastSeen();
+    const before = replaced;
+    replaced = last !== undefined && last.start > start && !last.isFinal;
+    if (replaced && !before) log.info('a newer agent has the sealed state', { start });
+    // An upgrade that was taken back: this agent goes on, as the newest again.
+    if (last !== undefined && last.start > start && last.isFinal) generation = { start: last.start + 1, write: 0 };
+    return replaced;
+  };
+
+  const write = (content: SealedContent, isFinal: boolean): void => {
+    generation = { ...generation, write: generation.write + 1 };
     const plain = encodeContent(content);
     try {
-      const sealed = seal(plain, binding, generation, key);
-      // Two agents that write in the same moment may pass this check both; the older one fails it the next time.
-      replaced = (lastSeen()?.start ?? 0) > start;
-      if (replaced) {
-        log.info('a newer agent has the sealed state', { start });
-        return;
-      }
-      directory.replace(names.state, sealed);
+      directory.replace(names.state, seal(plain, binding, generation, key));
       // In this order: after a crash between the two the file is newer than what is known of it, and good.
-      directory.replace(names.seen, Buffer.from(format(generation)));
+      directory.replace(names.seen, Buffer.from(format(generation) + (isFinal ? finalMark : '')));
     } finally {
       plain.fill(0);
     }
   };
 
-  const tryWrite = (read: () => SealedContent): void => {
-    if (replaced) return;
+  const tryWrite = (read: () => SealedContent, isFinal: boolean): void => {
+    if (isReplaced()) return;
     try {
-      write(read());
-      if (replaced) return;
+      write(read(), isFinal);
       metrics.stateWrites.inc({ result: 'ok' });
       reason.set(undefined);
     } catch (error) {
@@ -185,7 +197,7 @@ function createSealedState(directory: StateDirectory, key: KeyObject, { binding,
       const plan = (): void => {
         alarm ??= clock.alarm(Math.max(0, earliest - clock.monotonic()), () => {
           alarm = undefined;
-          tryWrite(read);
+          tryWrite(read, false);
           earliest = clock.monotonic() + (reason.value === undefined ? intervalMs : retryMs);
           if (reason.value !== undefined) plan();
         });
@@ -193,7 +205,7 @@ function createSealedState(directory: StateDirectory, key: KeyObject, { binding,
       for (const change of changes) change.subscribe(plan, signal);
       await aborted(signal);
       alarm?.cancel();
-      tryWrite(read);
+      tryWrite(read, true);
     },
   };
 }

@@ -141,6 +141,25 @@ t.test('of two agents the newer one has the file', async (t) => {
   await newer.stop();
 });
 
+t.test('when the newer of two agents ends first, as in an upgrade that is taken back, the older one has the file again', async (t) => {
+  const scene = createStateScene(t);
+  const older = scene.open();
+  await scene.clock.advance(0);
+  const newer = scene.open();
+  await scene.clock.advance(0);
+  older.content.set(contentOf(svidOf()));
+  await scene.clock.advance(1_000);
+  t.equal(scene.file('sealed-generation').toString(), '2.1', 'not while that lives');
+  await newer.stop();
+  t.equal(scene.file('sealed-generation').toString(), '2.2 final');
+  const svid = svidOf();
+  older.content.set(contentOf(svid));
+  await scene.clock.advance(1_000);
+  t.equal(scene.file('sealed-generation').toString(), '3.1');
+  t.equal(restoredIn(scene), svid.fingerprint);
+  await older.stop();
+});
+
 t.test('switched off, nothing is read, nothing written, and what is there is removed', async (t) => {
   const scene = createStateScene(t);
   const older = scene.open();
