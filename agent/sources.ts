@@ -51,12 +51,12 @@ export function createPodSources(
 type KubeletSettings = Config['pods']['kubelet'];
 
 function createPodSource(settings: PodSourceSettings, kubelet: KubeletSettings, node: string, services: Services): PodSource {
-  const { kube, clock, log, metrics } = services;
+  const { clock, log, metrics } = services;
   switch (settings.kind) {
     case 'file':
       return createFileSource({ path: settings.path, node, clock, log, metrics });
     case 'apiserver':
-      return createApiServerSource({ client: settings.as === 'node' ? kube.asNode : kube.own, node, clock, log, metrics });
+      return createApiServer(settings.as ?? 'own', node, services);
     case 'kubelet':
       return createKubelet(kubelet, services);
     case 'kubelet-pods-api':
@@ -66,14 +66,20 @@ function createPodSource(settings: PodSourceSettings, kubelet: KubeletSettings, 
       return createAutoSource({
         candidates: [
           createKubeletPodsApiSource({ socket: podsApiSocket, clock, log, metrics }),
-          createApiServerSource({ client: kube.asNode, name: 'apiserver-as-node', node, clock, log, metrics }),
-          createApiServerSource({ client: kube.own, node, clock, log, metrics }),
+          createApiServer('node', node, services),
+          createApiServer('own', node, services),
           createKubelet(kubelet, services),
         ],
         clock,
         log,
       });
   }
+}
+
+/** As the node or as the own account; both may be configured, so that each has a name of its own. */
+function createApiServer(as: 'node' | 'own', node: string, { kube, clock, log, metrics }: Services): PodSource {
+  const caller = as === 'node' ? { client: kube.asNode, name: 'apiserver-as-node' } : { client: kube.own };
+  return createApiServerSource({ ...caller, node, clock, log, metrics });
 }
 
 function createKubelet({ address, ca, serverName, pin }: KubeletSettings, { kube, clock, log, metrics }: Services): PodSource {

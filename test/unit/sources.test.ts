@@ -75,7 +75,7 @@ async function podsOf(
 
 t.test('pods', async (t) => {
   t.same(await podsOf(t, () => ({ kind: 'apiserver' })), ['apiserver', 'own']);
-  t.same(await podsOf(t, () => ({ kind: 'apiserver', as: 'node' })), ['apiserver', 'as-node']);
+  t.same(await podsOf(t, () => ({ kind: 'apiserver', as: 'node' })), ['apiserver-as-node', 'as-node']);
   t.same(await podsOf(t, () => ({ kind: 'kubelet' })), ['kubelet', 'kubelet']);
   const verified = (directory: string) => ({ ca: join(directory, 'ca.crt'), serverName: 'node-a' });
   t.same(await podsOf(t, () => ({ kind: 'kubelet' }), verified), ['kubelet', 'kubelet']);
