@@ -62,6 +62,7 @@ export function openSealedState(options: SealedStateOptions): SealedState {
   try {
     if (!enabled && !existsSync(path)) return off(undefined);
     const directory = openStateDirectory(path);
+    directory.removeTorn();
     if (!enabled) {
       clear(directory);
       return off(undefined);
@@ -79,6 +80,13 @@ export function openSealedState(options: SealedStateOptions): SealedState {
     log.warn('nothing is kept over a restart', errorFields(error));
     return off(toReason(error));
   }
+}
+
+/** What the start looked at may have changed: the directory removed, its secret lost, its tmpfs unmounted. */
+function openAgain(options: SealedStateOptions): { readonly directory: StateDirectory; readonly key: KeyObject } {
+  const directory = openStateDirectory(options.directory);
+  checkPlace(options.directory, options.lookAt);
+  return { directory, key: openKey(directory, options) };
 }
 
 /** Leaves nothing but the generation: an agent that is being replaced sees in it that it must not write any more. */
@@ -143,10 +151,11 @@ function tolerate<T>(work: () => T, message: string, log: Logger): T | undefined
   }
 }
 
-function createSealedState(directory: StateDirectory, key: KeyObject, { binding, clock, log, metrics }: SealedStateOptions): SealedState {
-  const lastSeen = (): Seen | undefined => tolerate(() => readSeen(directory), 'the generation of the sealed state is lost', log);
+function createSealedState(found: StateDirectory, foundKey: KeyObject, options: SealedStateOptions): SealedState {
+  const { binding, clock, log, metrics } = options;
+  const lastSeen = (): Seen | undefined => tolerate(() => readSeen(found), 'the generation of the sealed state is lost', log);
   const seen = lastSeen();
-  const opened = tolerate(() => open(directory, seen, key, binding), 'the sealed state is not used', log);
+  const opened = tolerate(() => open(found, seen, foundKey, binding), 'the sealed state is not used', log);
   const reason = new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual);
   let generation: Generation = { start: Math.max(seen?.start ?? 0, opened?.generation.start ?? 0) + 1, write: 0 };
   let replaced = false;
@@ -164,6 +173,7 @@ function createSealedState(directory: StateDirectory, key: KeyObject, { binding,
   };
 
   const write = (content: SealedContent, isFinal: boolean): void => {
+    const { directory, key } = openAgain(options);
     generation = { ...generation, write: generation.write + 1 };
     const plain = encodeContent(content);
     try {

@@ -32,6 +32,8 @@ export interface StateDirectory {
   replace(name: string, content: Buffer): void;
   /** Removes the file if it is there. Throws with reason `state-unusable`. */
   remove(name: string): void;
+  /** Removes what a crash left behind. Throws with reason `state-unusable`. */
+  removeTorn(): void;
 }
 
 /** What decides whether keys may be in a directory. */
@@ -55,6 +57,7 @@ export function openStateDirectory(path: string): StateDirectory {
     read: (name) => attempt(path, () => readOwnFile(join(path, name), (about) => isOurs(about) && (about.mode & 0o077) === 0)),
     replace: (name, content) => attempt(path, () => replaceFile(path, name, content)),
     remove: (name) => attempt(path, () => rmSync(join(path, name), { force: true })),
+    removeTorn: () => attempt(path, () => removeTorn(path)),
   };
 }
 
@@ -93,7 +96,9 @@ function prepareDirectory(path: string): void {
   if (!about.isDirectory() || !isOurs(about) || (about.mode & 0o077) !== 0 || foreignEntry(path) !== undefined) {
     throw unsafe('the state directory is open to others', path, about);
   }
-  // What a crash left behind.
+}
+
+function removeTorn(path: string): void {
   for (const name of readdirSync(path)) if (name.startsWith(temporaryPrefix)) rmSync(join(path, name), { force: true });
 }
 

@@ -197,16 +197,47 @@ t.test('a write that fails is said once and tried again every 10 s', async (t) =
   const scene = createStateScene(t);
   const { state, content } = scene.open();
   await scene.clock.advance(0);
-  rmSync(scene.directory, { recursive: true });
+  chmodSync(scene.directory, 0o755);
   content.set(contentOf(svidOf()));
   await scene.clock.advance(25_000);
-  t.match(state.reason.value, { code: 'state-unusable' });
-  t.same(scene.reasons(), ['state-unusable']);
-  t.equal(await scene.metrics.read('signet_sealed_state_writes_total', { result: 'unavailable' }), 3);
-  const again = createStateScene(t);
-  t.equal(again.directory, scene.directory);
+  t.match(state.reason.value, { code: 'state-unsafe' });
+  t.same(scene.reasons(), ['state-unsafe']);
+  t.equal(await scene.metrics.read('signet_sealed_state_writes_total', { result: 'denied' }), 3);
+  chmodSync(scene.directory, 0o700);
   await scene.clock.advance(10_000);
   t.equal(state.reason.value, undefined);
+});
+
+for (const [what, lose] of [
+  ['the directory', (scene) => rmSync(scene.directory, { recursive: true })],
+  ['the secret', (scene) => rmSync(join(scene.directory, 'sealed-key'))],
+] as const satisfies readonly (readonly [string, (scene: StateScene) => void])[]) {
+  t.test(`${what} lost while it runs is made anew, so that the next start opens what is written`, async (t) => {
+    const scene = createStateScene(t);
+    const running = scene.open();
+    await scene.clock.advance(0);
+    lose(scene);
+    const svid = svidOf();
+    running.content.set(contentOf(svid));
+    await scene.clock.advance(1_000);
+    t.equal(restoredIn(scene), svid.fingerprint);
+    t.same(scene.log.lines, []);
+    t.equal(statSync(scene.directory).mode & 0o777, 0o700);
+    await running.stop();
+  });
+}
+
+t.test('nothing is written to what is under the tmpfs once that is unmounted', async (t) => {
+  const scene = createStateScene(t);
+  let place = fitPlace;
+  const { state, content, stop } = scene.open({ lookAt: () => place });
+  await scene.clock.advance(0);
+  for (const name of scene.files()) rmSync(join(scene.directory, name));
+  place = { ...fitPlace, type: 0xef53 };
+  content.set(contentOf(svidOf()));
+  await stop();
+  t.equal(state.reason.value?.code, 'state-unfit');
+  t.same(scene.files(), []);
 });
 
 t.test('the secret can be a credential of systemd', async (t) => {

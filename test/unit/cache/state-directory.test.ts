@@ -57,7 +57,7 @@ t.test('a directory that is missing is made, for us alone', async (t) => {
 t.test('what a crash left behind is removed', async (t) => {
   const path = join(t.testdir({ '.sealed-0a': 'x', 'issuer.key': 'y' }));
   chmodSync(path, 0o700);
-  openStateDirectory(path);
+  openStateDirectory(path).removeTorn();
   t.same(readdirSync(path), ['issuer.key']);
 });
 
