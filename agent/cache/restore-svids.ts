@@ -3,8 +3,9 @@
 
 import { acceptCertificates } from '../ca/ca-client.js';
 import { parseSpiffeId } from '../identity/spiffe-id.js';
-import { describeError, reasonOf } from '../runtime/errors.js';
+import { reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
 import type { ReasonCode } from '../runtime/reasons.js';
 import type { Certificate } from '../x509/certificate.js';
 import { publicKeyOf } from '../x509/csr.js';
@@ -22,20 +23,20 @@ export interface RestoreOptions {
 /** Those that are good still, by URI. One line for each reason why others are not. */
 export function restoreSvids(sealed: readonly SealedSvid[], { roots, now, log }: RestoreOptions): ReadonlyMap<string, Svid> {
   const restored = new Map<string, Svid>();
-  const left = new Map<ReasonCode | undefined, { readonly id: string; readonly error: string; count: number }>();
+  const left = new Map<ReasonCode | undefined, { readonly id: string; readonly error: unknown; count: number }>();
   for (const each of sealed) {
     try {
       restored.set(each.uri, restore(each, roots, now));
     } catch (error) {
       each.privateKeyPem.fill(0);
       const reason = reasonOf(error);
-      const found = left.get(reason) ?? { id: each.uri, error: describeError(error), count: 0 };
+      const found = left.get(reason) ?? { id: each.uri, error, count: 0 };
       found.count += 1;
       left.set(reason, found);
     }
   }
-  for (const [reason, { id, error, count }] of left) {
-    log.warn('sealed certificates are left out', { reason, certificates: count, id, error });
+  for (const { id, error, count } of left.values()) {
+    log.warn('sealed certificates are left out', { certificates: count, id, ...errorFields(error) });
   }
   return restored;
 }
