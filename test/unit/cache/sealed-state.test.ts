@@ -243,7 +243,7 @@ t.test('nothing is written to what is under the tmpfs once that is unmounted', a
 t.test('the secret can be a credential of systemd', async (t) => {
   const scene = createStateScene(t);
   const credential = join(scene.directory, '..', 'credential');
-  writeFileSync(credential, Buffer.alloc(40, 'secret'), { mode: 0o440 });
+  writeFileSync(credential, Buffer.alloc(40, 'secret'), { mode: 0o640 });
   const fingerprint = await leave(scene, { credential });
   t.same(scene.files(), ['sealed-generation', 'sealed-state'], 'none beside the state then');
   t.equal(restoredIn(scene, { credential }), fingerprint);
