@@ -27,6 +27,8 @@ export interface KubeClients {
   readonly own: KubeClient;
   /** As this node, by impersonation: the API server (1.36 and newer) gives it what concerns this node and no other. */
   readonly asNode: KubeClient;
+  /** As nobody: for calls that bring a token of their own. */
+  readonly anonymous: KubeClient;
 }
 
 export interface KubeAccess extends KubeClients {
@@ -53,8 +55,21 @@ export function accessWith(
   const connect = (): KubeClients => ({
     own: createKubeClient({ credential, clock, metrics }),
     asNode: createKubeClient({ credential, as: `system:node:${node}`, clock, metrics }),
+    anonymous: createKubeClient({ credential: withoutIdentity(credential), clock, metrics }),
   });
   return { credential, ...connect(), connect };
+}
+
+/** The same server, verified alike; a client certificate would count before the token of a call. */
+function withoutIdentity(credential: Credential): Credential {
+  return {
+    access: async () => {
+      const { server, tls } = await credential.access();
+      const { cert: _cert, key: _key, ...verified } = tls;
+      return { server, tls: verified };
+    },
+    accessAfter: async () => undefined,
+  };
 }
 
 const withoutCredential: Credential = {

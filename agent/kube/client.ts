@@ -44,6 +44,8 @@ export interface KubeRequest {
   readonly body?: unknown;
   /** Of the body. Default `application/json`; a PATCH names its kind. */
   readonly contentType?: string;
+  /** Bearer token of this call, in place of the credential's; after a 401 there is no other. */
+  readonly token?: string;
   /** Until the whole answer is there, in ms. Default 10 s. */
   readonly deadlineMs?: number;
   /** Largest answer in bytes. Default 64 MiB. */
@@ -102,6 +104,7 @@ interface Call {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
+  readonly token: string | undefined;
 }
 
 export function createKubeClient(options: KubeClientOptions): KubeClient {
@@ -118,7 +121,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       if (response.statusCode !== 401) throw refusal;
       // Whoever we are is bound to the connection too, when we show a certificate.
       connections.retire();
-      const other = retried ? undefined : await credential.accessAfter(access);
+      const other = retried || call.token !== undefined ? undefined : await credential.accessAfter(access);
       if (other === undefined) throw refusal;
       access = other;
     }
@@ -145,8 +148,8 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
 
   return {
     async request(request, signal) {
-      const { method = 'GET', path, query, body, contentType, deadlineMs = defaultDeadlineMs, maxBytes = defaultMaxBytes } = request;
-      const call = createCall(method, path, query, body, contentType, as);
+      const { deadlineMs = defaultDeadlineMs, maxBytes = defaultMaxBytes } = request;
+      const call = createCall(request, as);
       return await within(deadlineMs, signal, async (own) => {
         const response = await open(call, own);
         request.onHeaders?.(response.headers);
@@ -164,7 +167,7 @@ export function createKubeClient(options: KubeClientOptions): KubeClient {
       });
       try {
         if (signal.aborted) throw new SignetError('cancelled', 'the watch was cancelled');
-        const call = createCall('GET', path, { ...query, watch: 1 }, undefined, undefined, as);
+        const call = createCall({ path, query: { ...query, watch: 1 } }, as);
         // The signal of the opening ends with it, the stream goes on with its own.
         const response = await within(Math.min(deadlineMs, openDeadlineMs), stop.signal, async () => await open(call, stop.signal));
         onOpen?.();
@@ -191,14 +194,8 @@ function withReason(target: Target, error: SignetError): SignetError {
   return new SignetError('deadline', error.message, { cause: error.cause, reason: reasonFor(target, 'deadline'), fields: error.fields });
 }
 
-function createCall(
-  method: string,
-  path: string,
-  query: Query = {},
-  body: unknown,
-  contentType = 'application/json',
-  as: string | undefined,
-): Call {
+function createCall(request: KubeRequest, as: string | undefined): Call {
+  const { method = 'GET', path, query = {}, body, contentType = 'application/json', token } = request;
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const parameters = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
@@ -213,12 +210,14 @@ function createCall(
       ...(as === undefined ? {} : { 'impersonate-user': as }),
     },
     body: bytes,
+    token,
   };
 }
 
 /** Resolves with the head of the answer. */
 async function send(agent: Agent, access: Access, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
-  const { server, authorization } = access;
+  const { server } = access;
+  const authorization = call.token === undefined ? access.authorization : `Bearer ${call.token}`;
   for (let again = false; ; again = true) {
     const request = httpsRequest({
       agent,

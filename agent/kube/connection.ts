@@ -21,8 +21,8 @@ export interface Connections {
   retire(): void;
 }
 
-/** Calls at once to one server; a watch is one for minutes. */
-const maxSockets = 32;
+/** Calls at once to one server; a watch is one for minutes, and each of certificate.concurrency requests may be watched. */
+const maxSockets = 320;
 
 /** A peer that is gone without a word is noticed by the kernel after about this and its probes. */
 const probeAfterMs = 15_000;

@@ -13,7 +13,8 @@ export interface TokenOptions {
   readonly namespace: string;
   readonly serviceAccount: string;
   readonly pod: { readonly name: string; readonly uid: string };
-  readonly audience: string;
+  /** Default: that of the API server. */
+  readonly audience?: string;
   /** Asked for, at least 600 s; the server may give less or more. */
   readonly lifetimeSeconds: number;
 }
@@ -41,7 +42,7 @@ export function createTokenRequester(client: KubeClient): CreateToken {
             apiVersion: 'authentication.k8s.io/v1',
             kind: 'TokenRequest',
             spec: {
-              audiences: [audience],
+              ...(audience === undefined ? {} : { audiences: [audience] }),
               expirationSeconds: Math.max(minLifetimeSeconds, Math.ceil(lifetimeSeconds)),
               boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: pod.name, uid: pod.uid },
             },
@@ -83,7 +84,7 @@ export function followRefusals(createToken: CreateToken): {
 const audienceWords = /not authorized to request tokens for/;
 const podWords = /no relationship found between node|scheduled on a different node|does not match the UID|not found/;
 
-function explained(error: unknown, audience: string): unknown {
+function explained(error: unknown, audience: string | undefined): unknown {
   const status = statusOf(error);
   if (!(error instanceof SignetError) || status === undefined) return error;
   const detail = detailOf(error);

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject, Query } from '../kube/client.js';
 import type { Reflector } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
+import { findServedVersion } from '../kube/served-version.js';
 import type { Metrics } from '../metrics.js';
 import { SignetError, describeError, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
@@ -137,15 +138,8 @@ function createObjectRootSource(
 
 /** The newest version in which the API server has ClusterTrustBundles. */
 async function findVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
-  for (const version of ['v1', 'v1beta1']) {
-    const found = await client.request({ path: `/apis/certificates.k8s.io/${version}` }, signal).catch((error: unknown) => {
-      if (error instanceof SignetError && error.kind === 'notFound') return undefined;
-      throw error;
-    });
-    const { resources } = (found ?? {}) as { resources?: unknown };
-    if (Array.isArray(resources) && resources.some((resource: { name?: unknown } | null) => resource?.name === 'clustertrustbundles'))
-      return version;
-  }
+  const version = await findServedVersion(client, 'certificates.k8s.io', 'clustertrustbundles', ['v1', 'v1beta1'], signal);
+  if (version !== undefined) return version;
   throw new SignetError('notFound', 'this api server has no clustertrustbundles', { reason: 'bundle-missing' });
 }
 

@@ -159,6 +159,8 @@ t.test('after a 401 another credential is tried, once', async (t) => {
   server.handle = (call) => call.json('no', 401);
   t.equal(statusOf(await errorOf(client.request({ path }, never))), 401);
   t.equal(server.calls.length, 4);
+  t.equal(statusOf(await errorOf(client.request({ path, token: 'of-a-workload' }, never))), 401);
+  t.same([server.calls.length, server.calls[4]?.headers.authorization], [5, 'Bearer of-a-workload'], 'but never for a token of the call');
 });
 
 t.test('R066, F035: who the server is', async (t) => {

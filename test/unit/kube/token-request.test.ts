@@ -32,6 +32,16 @@ t.test('F157: a token', async (t) => {
   });
 });
 
+t.test('a token for the API server itself names no audience', async (t) => {
+  const { client, server } = await createKubeScene(t, (call) =>
+    call.json({ status: { token: 'abc', expirationTimestamp: '2026-01-01T00:10:00Z' } }, 201),
+  );
+  const { audience: _, ...rest } = wanted;
+  await createTokenRequester(client)(rest, never);
+  const [body] = server.calls.map((call) => call.body as { readonly spec: object });
+  t.same(Object.keys(body?.spec ?? {}), ['expirationSeconds', 'boundObjectRef']);
+});
+
 const sa = 'serviceaccounts "cart" is forbidden:';
 const refusals: readonly [status: number, message: string, reason: string | undefined, kind: string][] = [
   [403, `${sa} system:node:node-a is not authorized to request tokens for audience "signet-ca"`, 'token-audience-denied', 'denied'],
