@@ -218,12 +218,14 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   const rootSources = createRootSources(config.trustBundle.sources, issuer?.roots, shared).map(sealing.keepRoots);
   const roots = createTrustBundle({ sources: rootSources, clock, log, metrics });
   const { deadlineMs } = config.certificate;
-  const { createToken, refusal } = followRefusals(createTokenRequester(tokensAs(config) === 'node' ? kube.asNode : kube.own));
+  const asNode = tokensAs(config) === 'node' ? kube.asNode : kube.own;
+  const { createToken, refusal } = followRefusals(createTokenRequester(asNode));
   const upstreams = createUpstreams({
     upstreams: config.upstreams,
     issuer,
     bundle: roots.bundle,
-    createToken,
+    kube: { own: kube.own, asNode, anonymous: kube.anonymous, createToken },
+    node: config.node,
     createRoots: (source) => sealing.keepRoots(createOutsideRoots(source, shared)),
     index,
     deadlineMs,

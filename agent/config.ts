@@ -10,6 +10,7 @@ import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './conf
 import { isSetting, listSettings, settings } from './config/settings.js';
 import { nodeOfKubeconfig } from './config/node-credential.js';
 import { closest, unknownKeys } from './config/suggest.js';
+import type { Upstream } from './config/upstreams.js';
 import type { Fields } from './runtime/errors.js';
 import { SignetError } from './runtime/errors.js';
 
@@ -18,7 +19,15 @@ export type { HostPort } from './config/kinds.js';
 export type { FileSource, PeerRule } from './config/lists.js';
 export type { OutsideRoots, PodSourceSettings, RootSourceSettings } from './config/sources.js';
 export type { Mode } from './config/settings.js';
-export type { BuiltInUpstream, IssuerFiles, IstioUpstream, Upstream } from './config/upstreams.js';
+export type {
+  BuiltInUpstream,
+  CertManagerUpstream,
+  IssuerFiles,
+  IstioUpstream,
+  KubernetesCsrUpstream,
+  PodCertificateUpstream,
+  Upstream,
+} from './config/upstreams.js';
 
 export type Config = Typed<Settings>;
 
@@ -171,9 +180,25 @@ function foreignGrants({ peers, trustDomain }: Config): string[] {
 }
 
 /** Settings that are sound alone but not together. */
-function contradictions({ upstreams, trustBundle }: Config): Fault[] {
-  if (upstreams.some(({ kind }) => kind === 'built-in') || !trustBundle.sources.some(({ kind }) => kind === 'issuer')) return [];
-  return [{ path: 'trustBundle.sources', message: 'must not have the kind issuer, which is its default, without a built-in upstream' }];
+function contradictions({ upstreams, trustBundle, certificate }: Config): Fault[] {
+  const faults: Fault[] = [];
+  const has = (wanted: Upstream['kind']): boolean => upstreams.some(({ kind }) => kind === wanted);
+  if (!has('built-in') && trustBundle.sources.some(({ kind }) => kind === 'issuer')) {
+    const message = 'must not have the kind issuer, which is its default, without a built-in upstream';
+    faults.push({ path: 'trustBundle.sources', message });
+  }
+  // The API server refuses requests below these.
+  for (const [kind, ms, text] of [
+    ['kubernetes-csr', 600_000, '10m'],
+    ['pod-certificate', 3_600_000, '1h'],
+  ] as const) {
+    if (!has(kind) || certificate.lifetimeMs >= ms) continue;
+    faults.push({ path: 'certificate.lifetime', message: `must be at least ${text} with the upstream ${kind}` });
+  }
+  if (has('pod-certificate') && certificate.keyType === 'rsa-2048') {
+    faults.push({ path: 'certificate.keyType', message: 'must not be rsa-2048 with the upstream pod-certificate' });
+  }
+  return faults;
 }
 
 /** A node that is not named otherwise is the one that the kubeconfig is of. */

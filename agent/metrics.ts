@@ -64,6 +64,11 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
       'When the token of this agent for the CA expires, in seconds since the epoch; 0 when there is none.',
       ['upstream'],
     ),
+    caRequestObjects: gauge(
+      'signet_ca_request_objects',
+      'Request objects of this agent at the API server that wait for an answer, for the kinds of upstreams that make such.',
+      ['upstream'],
+    ),
     renewalsOverdue: gauge('signet_renewals_overdue', 'Identities whose renewal is late by more than a tenth of the lifetime.'),
     earliestExpiry: gauge(
       'signet_svid_earliest_expiry_timestamp_seconds',

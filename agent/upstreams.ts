@@ -3,15 +3,21 @@
 
 import { createBuiltIn } from './ca/built-in.js';
 import type { CaClient } from './ca/ca-client.js';
+import { createCertManager } from './ca/cert-manager.js';
 import { createFailover } from './ca/failover.js';
 import type { IssuerOwner } from './ca/issuer-owner.js';
 import type { IstioAuth } from './ca/istio-auth.js';
 import { createNodeAuth, createWorkloadAuth } from './ca/istio-auth.js';
 import { createIstioClient } from './ca/istio.js';
 import { createReachCheck } from './ca/reach.js';
+import { createKubernetesCsr } from './ca/kubernetes-csr.js';
+import { createPodCertificate } from './ca/pod-certificate.js';
+import type { RequestKind } from './ca/request-kind.js';
+import { createRequestObjects } from './ca/request-objects.js';
 import { createTokenFile } from './ca/token-file.js';
-import type { Config, IstioUpstream, OutsideRoots } from './config.js';
+import type { CertManagerUpstream, Config, IstioUpstream, KubernetesCsrUpstream, OutsideRoots, PodCertificateUpstream } from './config.js';
 import type { SpiffeId } from './identity/spiffe-id.js';
+import type { KubeClient } from './kube/client.js';
 import type { CreateToken } from './kube/token-request.js';
 import type { Metrics } from './metrics.js';
 import type { IdentityIndex } from './pods/identity-index.js';
@@ -31,8 +37,15 @@ export interface UpstreamsOptions {
   /** Of the built-in upstream; undefined when there is none. */
   readonly issuer: IssuerOwner | undefined;
   readonly bundle: Watched<TrustBundle | undefined>;
-  /** For auth `workload`: a token as the node. */
-  readonly createToken: CreateToken | undefined;
+  readonly kube: {
+    /** As whoever we are at the API server. */
+    readonly own: KubeClient;
+    readonly asNode: KubeClient;
+    readonly anonymous: KubeClient;
+    /** A token of an account with a pod on this node, as the node. */
+    readonly createToken: CreateToken;
+  };
+  readonly node: string;
   readonly createRoots: (source: OutsideRoots) => RootSource;
   readonly index: Pick<IdentityIndex, 'identities' | 'pods'>;
   /** For one request, ms. */
@@ -70,16 +83,17 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   const checks: Checks[] = [];
   const tasks: Runnable[] = [];
   for (const [index, upstream] of upstreams.entries()) {
-    if (upstream.kind === 'istio') {
-      const wired = createIstio(nameOf(upstreams, index), upstream, options);
-      clients.push(...wired.clients);
-      needs.push(...wired.needs);
-      checks.push(...wired.checks);
-      tasks.push(...wired.tasks);
-    } else if (issuer !== undefined) {
+    if (upstream.kind === 'built-in') {
       // What the CA signs must be of use to those who verify: it may chain to the roots of the trust bundle and to no other.
-      clients.push(createBuiltIn({ issuer: issuer.issuer, roots: rootsOf(bundle), clock }));
+      if (issuer !== undefined) clients.push(createBuiltIn({ issuer: issuer.issuer, roots: rootsOf(bundle), clock }));
+      continue;
     }
+    const name = nameOf(upstreams, index);
+    const wired = upstream.kind === 'istio' ? createIstio(name, upstream, options) : createRequests(name, upstream, options);
+    clients.push(...wired.clients);
+    needs.push(...wired.needs);
+    checks.push(...wired.checks);
+    tasks.push(...wired.tasks);
   }
   const [first, ...more] = clients;
   if (first === undefined) throw new Error('bug: no upstream');
@@ -108,10 +122,10 @@ interface WiredUpstream {
 }
 
 function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOptions): WiredUpstream {
-  const { bundle, clock, createRoots } = options;
+  const { clock, createRoots } = options;
   const { endpoints, tls, audience, clusterId, headers } = upstream;
   const tlsRoots = createRoots(tls.roots);
-  const ownRoots = upstream.roots === undefined ? undefined : createRoots(upstream.roots);
+  const chain = createChainRoots(name, upstream, options);
   const auth = createAuth(name, upstream, options);
   const reach = {
     name,
@@ -123,13 +137,7 @@ function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOp
     createIstioClient({
       ...reach,
       endpoint,
-      roots:
-        ownRoots === undefined
-          ? rootsOf(bundle)
-          : intersect(
-              rootsOf(bundle),
-              mapWatched(ownRoots.roots, (roots) => roots ?? []),
-            ),
+      roots: chain.roots,
       auth: auth.auth,
       audience,
       ...(clusterId === undefined ? {} : { clusterId }),
@@ -142,11 +150,56 @@ function createIstio(name: string, upstream: IstioUpstream, options: UpstreamsOp
     needs: [
       ...auth.needs,
       { name: `${name} tls roots`, reason: mapWatched(tlsRoots.reason, (reason) => (reason === undefined ? undefined : missing(reason))) },
-      ...(ownRoots === undefined ? [] : [{ name: `${name} roots`, reason: ownRoots.reason }]),
+      ...chain.needs,
     ],
     checks: endpoints.map((endpoint) => createReachCheck({ ...reach, endpoint })),
-    tasks: [...clients, ...auth.tasks, tlsRoots, ...(ownRoots === undefined ? [] : [ownRoots])],
+    tasks: [...clients, ...auth.tasks, tlsRoots, ...chain.tasks],
   };
+}
+
+/** What the answers of an upstream may chain to: the trust bundle, or those roots of it that the upstream names. */
+function createChainRoots(name: string, { roots: setting }: { readonly roots?: OutsideRoots }, { bundle, createRoots }: UpstreamsOptions) {
+  if (setting === undefined) return { roots: rootsOf(bundle), needs: [], tasks: [] };
+  const source = createRoots(setting);
+  const named = mapWatched(source.roots, (roots) => roots ?? []);
+  return { roots: intersect(rootsOf(bundle), named), needs: [{ name: `${name} roots`, reason: source.reason }], tasks: [source] };
+}
+
+type RequestUpstream = KubernetesCsrUpstream | PodCertificateUpstream | CertManagerUpstream;
+
+function createRequests(name: string, upstream: RequestUpstream, options: UpstreamsOptions): WiredUpstream {
+  const { upstreams, node, index, deadlineMs, clock, log, metrics } = options;
+  const { roots, needs, tasks } = createChainRoots(name, upstream, options);
+  // Whoever waits hears from the upstream why, before the time that it has is over.
+  const waitMs = (upstreams.length === 1 ? deadlineMs : deadlineMs / 2) * 0.9;
+  const client = createRequestObjects(createKind(upstream, options), {
+    name,
+    node,
+    identities: index.identities,
+    roots,
+    waitMs,
+    clock,
+    log,
+    metrics,
+  });
+  return { clients: [client], needs, checks: [], tasks: [client, ...tasks] };
+}
+
+function createKind(upstream: RequestUpstream, { kube, node, index }: UpstreamsOptions): RequestKind {
+  const { own, asNode, anonymous, createToken } = kube;
+  switch (upstream.kind) {
+    case 'kubernetes-csr':
+      return createKubernetesCsr({ client: own, signerName: upstream.signerName });
+    case 'pod-certificate': {
+      const { signerName } = upstream;
+      return createPodCertificate({ client: asNode, own, node, signerName, podOf: (id) => boundTo(id, index).pod });
+    }
+    case 'cert-manager': {
+      const tokenOf = async (id: SpiffeId, signal: AbortSignal): Promise<string> =>
+        (await createToken({ ...boundTo(id, index), lifetimeSeconds: workloadTokenSeconds }, signal)).token;
+      return createCertManager({ client: own, anonymous, createToken: tokenOf, issuerRef: upstream.issuerRef });
+    }
+  }
 }
 
 interface WiredAuth extends Pick<WiredUpstream, 'needs' | 'tasks'> {
@@ -154,16 +207,14 @@ interface WiredAuth extends Pick<WiredUpstream, 'needs' | 'tasks'> {
 }
 
 function createAuth(name: string, { auth, audience, tokenFile }: IstioUpstream, options: UpstreamsOptions): WiredAuth {
-  const { createToken, index, clock, log, metrics } = options;
+  const { kube, index, clock, log, metrics } = options;
   if (auth === 'node') {
     const file = createTokenFile({ upstream: name, path: tokenFile ?? '', audience, clock, log, metrics });
     return { auth: createNodeAuth(file), needs: [{ name: `${name} token`, reason: file.reason }], tasks: [file] };
   }
-  if (createToken === undefined)
-    throw new SignetError('invalid', 'auth workload needs access to the api server', { fields: { upstream: name } });
   const tokenOf = async (id: SpiffeId, signal: AbortSignal): Promise<string> => {
     const request = { ...boundTo(id, index), audience, lifetimeSeconds: workloadTokenSeconds };
-    return (await createToken(request, signal)).token;
+    return (await kube.createToken(request, signal)).token;
   };
   return { auth: createWorkloadAuth({ createToken: tokenOf, clock }), needs: [], tasks: [] };
 }

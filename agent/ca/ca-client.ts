@@ -9,7 +9,7 @@ import type { ReasonCode } from '../runtime/reasons.js';
 import type { Watched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import { certificateFields, findChain } from '../x509/chain.js';
-import type { PrivateKey, SubjectProfile } from '../x509/csr.js';
+import type { PrivateKey, SigningKey, SubjectProfile } from '../x509/csr.js';
 import { clientAuth, serverAuth } from '../x509/extensions.js';
 import { readCertificates } from '../x509/pem.js';
 import { keyIdOf } from '../x509/sign.js';
@@ -19,6 +19,8 @@ export interface CaRequest {
   readonly id: SpiffeId;
   /** DER. */
   readonly csr: Buffer;
+  /** What the request is made with, for a CA that wants another form of it. The same as before while the CA may still answer. */
+  readonly key: SigningKey;
   /** What is asked for, in ms; the CA may give less. */
   readonly lifetimeMs: number;
 }

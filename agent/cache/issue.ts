@@ -1,12 +1,12 @@
 // One attempt at a certificate: a new key, a CSR, the call to the CA within its deadline, the checks of the answer.
-// Used by the cache alone. Promises: no key outlives its attempt except in the SVID; a call that ignores its abort is left
-// behind, and there are never more than a bounded number of those.
+// Used by the cache alone. Promises: a key has one certificate at most, and outlives its attempt only in the SVID or while the CA
+// may still answer; a call that ignores its abort is left behind, and there are never more than a bounded number of those.
 
 import type { CaAnswer, CaClient, CaRequest } from '../ca/ca-client.js';
 import { acceptAnswer } from '../ca/ca-client.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Metrics } from '../metrics.js';
-import { SignetError, kindOf, reasonOf } from '../runtime/errors.js';
+import { SignetError, isRetryable, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { withDeadline } from '../runtime/time.js';
 import type { KeyType, PrivateKey } from '../x509/csr.js';
@@ -26,8 +26,27 @@ export interface IssueOptions {
   readonly metrics: Metrics;
 }
 
+/**
+ * The key that the attempts of one identity share until the CA has answered: a CA that keeps requests finds the one it has
+ * instead of signing again.
+ */
+export class AttemptKey {
+  #key: PrivateKey | undefined;
+
+  async get(keyType: KeyType): Promise<PrivateKey> {
+    this.#key ??= await generateKey(keyType);
+    return this.#key;
+  }
+
+  /** The next attempt has a new one. */
+  drop(): void {
+    this.#key?.wipe();
+    this.#key = undefined;
+  }
+}
+
 /** Rejects with the error of the step that failed, or `cancelled` when the signal aborts. The SVID belongs to the caller. */
-export type Issue = (id: SpiffeId, signal: AbortSignal) => Promise<Svid>;
+export type Issue = (id: SpiffeId, attemptKey: AttemptKey, signal: AbortSignal) => Promise<Svid>;
 
 export function createIssue(options: IssueOptions): Issue {
   const { ca, clock, metrics, lifetimeMs } = options;
@@ -50,21 +69,21 @@ export function createIssue(options: IssueOptions): Issue {
     }
   };
 
-  return async (id, signal) => {
-    const key = await generateKey(options.keyType);
+  return async (id, attemptKey, signal) => {
     try {
+      const key = await attemptKey.get(options.keyType);
       const csr = await createCsr(key, id, ca.subject);
-      const svid = await call({ id, csr, lifetimeMs }, (answer) => accept(answer, id, key), signal);
+      const svid = await call({ id, csr, key, lifetimeMs }, (answer) => accept(answer, id, key), signal);
       metrics.issues.inc({ result: 'ok' });
       metrics.issuedLifetime.set((svid.notAfter - svid.receivedAt) / 1_000);
       metrics.clockDifference.set(Math.max(0, svid.notBefore - svid.receivedAt) / 1_000);
+      // The SVID has its own copy.
+      attemptKey.drop();
       return svid;
     } catch (error) {
       metrics.issues.inc({ result: kindOf(error) });
+      if (!isRetryable(error)) attemptKey.drop();
       throw error;
-    } finally {
-      // The SVID has its own copy.
-      key.wipe();
     }
   };
 }

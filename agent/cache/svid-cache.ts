@@ -15,7 +15,7 @@ import { WatchedByKey, WatchedValue } from '../runtime/watched.js';
 import type { KeyType } from '../x509/csr.js';
 import type { Svid } from '../x509/svid.js';
 import type { Issue } from './issue.js';
-import { createIssue } from './issue.js';
+import { AttemptKey, createIssue } from './issue.js';
 import { RequestQueue } from './request-queue.js';
 import { clockStepMs, hastenedMs, lookEveryMs, priorityOf, renewAt, retryAt } from './schedule.js';
 import { commonReasons, logChange, rootReasons, toReason } from './svid-report.js';
@@ -84,6 +84,7 @@ interface Entry {
   served: boolean;
   /** Present while an attempt is under way; aborted when the identity leaves. */
   attempt: AbortController | undefined;
+  readonly attemptKey: AttemptKey;
 }
 
 /** After as many failures in a row an identity shares half of the slots with its like, so that calls which hang leave room. */
@@ -162,7 +163,10 @@ class Cache implements SvidCache {
     this.#queue.clear();
     for (const entry of this.#entries.values()) entry.attempt?.abort();
     await Promise.all([...this.#attempts, ...this.#wiping]);
-    for (const entry of this.#entries.values()) svidOf(entry.state)?.wipe();
+    for (const entry of this.#entries.values()) {
+      svidOf(entry.state)?.wipe();
+      entry.attemptKey.drop();
+    }
   }
 
   // Identities
@@ -187,6 +191,7 @@ class Cache implements SvidCache {
       waitedFor: this.#watched.has(uri),
       served: svid !== undefined,
       attempt: undefined,
+      attemptKey: new AttemptKey(),
     };
     this.#entries.set(uri, entry);
     if (svid === undefined) this.#enqueue(entry);
@@ -204,6 +209,7 @@ class Cache implements SvidCache {
   #forget(entry: Entry): void {
     this.#queue.delete(entry);
     entry.attempt?.abort();
+    entry.attemptKey.drop();
     this.#apply(entry, { kind: 'gone' });
   }
 
@@ -356,7 +362,7 @@ class Cache implements SvidCache {
     const struggling = failuresOf(entry.state) >= strugglingAfter ? 1 : 0;
     this.#struggling += struggling;
     try {
-      const svid = await this.#issue(entry.wanted.id, signal);
+      const svid = await this.#issue(entry.wanted.id, entry.attemptKey, signal);
       if (signal.aborted) svid.wipe();
       else this.#succeeded(entry, svid);
     } catch (error) {

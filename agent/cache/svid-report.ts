@@ -48,6 +48,9 @@ export const commonReasons: ReadonlySet<ReasonCode> = new Set([
   'kube-unauthenticated',
   'kube-token-missing',
   'kube-token-expired',
+  'request-unanswered',
+  'request-unsigned',
+  'request-unserved',
 ]);
 
 /** Failures that new roots may mend. */

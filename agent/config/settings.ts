@@ -77,7 +77,7 @@ export function settings() {
     ),
     upstreams: setting(
       upstreams(),
-      'The CAs that sign, in order: the first that works is used. istio asks a CA that speaks the certificate service of Istio; built-in signs in this process, with the issuer of the given PEM files or one made on the first start.',
+      'The CAs that sign, in order: the first that works is used. istio asks a CA that speaks the certificate service of Istio; kubernetes-csr, pod-certificate and cert-manager put a request object to the API server and wait for its signer; built-in signs in this process, with the issuer of the given PEM files or one made on the first start.',
       inDevelopment(() => [{ kind: 'built-in' }]),
     ),
     trustBundle: {

@@ -73,7 +73,8 @@ export type OutsideRoots = FileSource | ConfigMapSource | ClusterTrustBundleSour
 
 export type RootSourceSettings = OutsideRoots | IssuerSource;
 
-const signerText = 'the name of a signer, such as example.com/ca';
+export const signerText = 'the name of a signer, such as example.com/ca';
+export const isSignerName = (text: string): boolean => /^[a-z0-9.-]{1,253}\/[A-Za-z0-9._/-]{1,253}$/.test(text);
 
 function configMapSchema() {
   return mapping(
@@ -92,7 +93,7 @@ function clusterTrustBundleSchema() {
     {
       kind: z.literal('cluster-trust-bundle'),
       name: z.exactOptional(checkedText('the name of a ClusterTrustBundle', (text) => /^[a-z0-9.:-]{1,253}$/.test(text))),
-      signerName: z.exactOptional(checkedText(signerText, (text) => /^[a-z0-9.-]{1,253}\/[A-Za-z0-9._/-]{1,253}$/.test(text))),
+      signerName: z.exactOptional(checkedText(signerText, isSignerName)),
     },
     'a source',
   ).check(

@@ -1,11 +1,12 @@
 // The setting `upstreams`: the shapes of its entries, and the zod schemas that read them. Used by the table of settings.
 
 import * as z from 'zod/mini';
+import { isServiceAccount } from '../identity/spiffe-id.js';
 import type { HostPort, Kind, Schema } from './kinds.js';
 import { checkedText, expected, hostPortSchema } from './kinds.js';
 import { fileOnly, mapping, notEmpty, pathSchema } from './lists.js';
 import type { OutsideRoots } from './sources.js';
-import { outsideRootsSchema } from './sources.js';
+import { isSignerName, outsideRootsSchema, signerText } from './sources.js';
 
 /** The files of an issuer, all PEM. */
 export interface IssuerFiles {
@@ -48,7 +49,31 @@ export interface IstioUpstream {
   readonly roots?: OutsideRoots;
 }
 
-export type Upstream = BuiltInUpstream | IstioUpstream;
+/** What upstreams that are objects of the API server have in common. */
+interface ObjectUpstream {
+  /** Which roots of the trust bundle answers may chain to. Default: all of them. */
+  readonly roots?: OutsideRoots;
+}
+
+/** CertificateSigningRequests, made as the agent's own account. */
+export interface KubernetesCsrUpstream extends ObjectUpstream {
+  readonly kind: 'kubernetes-csr';
+  readonly signerName: string;
+}
+
+/** PodCertificateRequests, made as the node. */
+export interface PodCertificateUpstream extends ObjectUpstream {
+  readonly kind: 'pod-certificate';
+  readonly signerName: string;
+}
+
+/** CertificateRequests of cert-manager, made as the workload. */
+export interface CertManagerUpstream extends ObjectUpstream {
+  readonly kind: 'cert-manager';
+  readonly issuerRef: { readonly name: string; readonly kind: string; readonly group: string };
+}
+
+export type Upstream = BuiltInUpstream | IstioUpstream | KubernetesCsrUpstream | PodCertificateUpstream | CertManagerUpstream;
 
 function builtInSchema() {
   const issuer = mapping(
@@ -116,14 +141,43 @@ function istioSchema() {
   );
 }
 
+function signedBySchema<K extends string>(kind: K) {
+  return mapping(
+    { kind: z.literal(kind), signerName: checkedText(signerText, isSignerName), roots: z.exactOptional(outsideRootsSchema()) },
+    'an upstream',
+  );
+}
+
+function certManagerSchema() {
+  const issuerRef = mapping(
+    {
+      name: checkedText('the name of an issuer', isServiceAccount),
+      kind: z._default(
+        checkedText('the kind of an issuer', (text) => /^[A-Za-z][A-Za-z0-9]{0,62}$/.test(text)),
+        'ClusterIssuer',
+      ),
+      group: z._default(checkedText('the API group of an issuer', isDnsName), 'cert-manager.io'),
+    },
+    'a mapping of name, kind and group',
+  );
+  return mapping({ kind: z.literal('cert-manager'), issuerRef, roots: z.exactOptional(outsideRootsSchema()) }, 'an upstream');
+}
+
 export function upstreams(): Kind<Upstream[]> {
   const allowed =
-    'a list of upstreams: {kind: istio, endpoints, tls: {roots, serverName}, auth, audience, tokenFile, clusterId, headers, roots} or {kind: built-in, issuer: {certificate, privateKey, chain, roots}}';
+    'a list of upstreams: {kind: istio, endpoints, tls: {roots, serverName}, auth, audience, tokenFile, clusterId, headers, roots}, {kind: kubernetes-csr or pod-certificate, signerName, roots}, {kind: cert-manager, issuerRef: {name, kind, group}, roots} or {kind: built-in, issuer: {certificate, privateKey, chain, roots}}';
   const isOneBuiltIn = (list: readonly { readonly kind: string }[]): boolean => list.filter(({ kind }) => kind === 'built-in').length <= 1;
   return fileOnly(
     () =>
       z
-        .array(z.discriminatedUnion('kind', [builtInSchema(), istioSchema()], expected('built-in or istio')), expected(allowed))
+        .array(
+          z.discriminatedUnion(
+            'kind',
+            [builtInSchema(), istioSchema(), signedBySchema('kubernetes-csr'), signedBySchema('pod-certificate'), certManagerSchema()],
+            expected('istio, kubernetes-csr, pod-certificate, cert-manager or built-in'),
+          ),
+          expected(allowed),
+        )
         .check(notEmpty(allowed), z.maxLength(8), z.refine(isOneBuiltIn, { error: 'must have one built-in upstream at most' })),
     allowed,
   );

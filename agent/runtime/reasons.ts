@@ -87,6 +87,36 @@ export const reasons = {
     sentence: 'The CA does not issue certificates of such a lifetime.',
     action: 'Lower certificate.lifetime; meanwhile less is asked for.',
   },
+  // Request objects at the API server
+  'request-denied': {
+    sentence: 'The request was denied.',
+    action: 'Check the rules of the approver for this identity, account and node; the detail has its words.',
+  },
+  'request-failed': { sentence: 'The signer failed the request.', action: 'Check the log of the signer; the detail has its words.' },
+  'request-deleted': {
+    sentence: 'The request was deleted before it was answered.',
+    action: 'Find out who deletes such requests, unless it was a clean-up; it is made anew.',
+  },
+  'request-unanswered': {
+    sentence: 'Nobody approved or refused the request in time.',
+    action: 'Check that the approver and the signer that the upstream names run; the request stays for the next attempt.',
+  },
+  'request-unsigned': {
+    sentence: 'The request was approved but not signed in time.',
+    action: 'Check that a signer serves the signerName or issuerRef of the upstream.',
+  },
+  'request-unserved': {
+    sentence: 'The API server does not serve the kind of request that the upstream makes.',
+    action: 'Install cert-manager, or switch on PodCertificateRequest (on in Kubernetes 1.37, a feature gate before).',
+  },
+  'request-signer-denied': {
+    sentence: 'The API server does not let this node ask the signer for the pod.',
+    action: 'Bind the verb request-serviceaccounts-podcertificate-signer on the signer to system:nodes, or mount it into the pod.',
+  },
+  'request-as-node': {
+    sentence: 'The credential for the API server is that of a node, and CertificateSigningRequests are made by an account only.',
+    action: 'Give the agent an account of its own in kubeconfig, or use pod-certificate.',
+  },
   // Answers of a CA
   'answer-empty': {
     sentence: 'The CA answered without a certificate.',

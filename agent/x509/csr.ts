@@ -1,6 +1,7 @@
 // Certificate signing requests (RFC 2986): made for an identity and its key, read as a CA reads them.
 // Made by the certificate cache, read by our CAs. A request that leaves here has passed its own check.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
 import * as der from './der.js';
@@ -35,8 +36,11 @@ const extensionRequestType = der.oid(extensionRequest);
 const version1 = der.integer(Buffer.of(0));
 const maxCsrBytes = 16 * 1024;
 
+/** What a request is made with; the key itself cannot be read from it. */
+export type SigningKey = Pick<PrivateKey, 'publicKeySpki' | 'algorithm' | 'sign' | 'verify' | 'prove'>;
+
 /** A request in DER with one URI SAN, which is critical when the subject is empty (RFC 5280 §4.2.1.6). */
-export async function createCsr(key: PrivateKey, id: SpiffeId, subject: SubjectProfile): Promise<Buffer> {
+export async function createCsr(key: SigningKey, id: SpiffeId, subject: SubjectProfile): Promise<Buffer> {
   const uri = der.context(nameForms.uri, Buffer.from(id.uri));
   const san = [
     extensionTypes.subjectAltName,
@@ -44,23 +48,27 @@ export async function createCsr(key: PrivateKey, id: SpiffeId, subject: SubjectP
     der.octetString(der.encode(der.sequence(uri))),
   ];
   const extensions = der.sequence(der.sequence(...san));
-  const info = der.sequence(
-    version1,
-    subjectName(subject, id),
-    der.encoded(key.publicKeySpki),
-    der.context(0, [der.sequence(extensionRequestType, der.set(extensions))]),
-  );
+  return await signRequest(key, subjectName(subject, id), [der.sequence(extensionRequestType, der.set(extensions))], [id.uri]);
+}
+
+/** A request in DER that names nobody: it shows the key and that we have it, all else is said beside it. */
+export async function createStubCsr(key: SigningKey): Promise<Buffer> {
+  return await signRequest(key, der.sequence(), [], []);
+}
+
+async function signRequest(key: SigningKey, subject: der.Asn1, attributes: readonly der.Asn1[], uris: readonly string[]): Promise<Buffer> {
+  const info = der.sequence(version1, subject, der.encoded(key.publicKeySpki), der.context(0, attributes));
   const signature = await key.sign(der.encode(info));
   const csr = der.encode(der.sequence(info, key.algorithm.identifier, der.bitString(signature)));
-  await checkOwn(csr, key, id);
+  await checkOwn(csr, key, uris);
   return csr;
 }
 
 // A CA would refuse a damaged request with an error of its own, far from here.
-async function checkOwn(bytes: Buffer, key: PrivateKey, id: SpiffeId): Promise<void> {
+async function checkOwn(bytes: Buffer, key: SigningKey, wanted: readonly string[]): Promise<void> {
   const csr = parseCsr(bytes);
   const uris = csr.extensions.subjectAltName?.uris ?? [];
-  const asked = uris.length === 1 && uris[0] === id.uri && csr.publicKeySpki.equals(key.publicKeySpki);
+  const asked = isDeepStrictEqual(uris, wanted) && csr.publicKeySpki.equals(key.publicKeySpki);
   if (!asked || !(await key.verify(csr.signed, csr.signature)))
     throw new SignetError('internal', 'bug: certificate request fails its own check');
 }

@@ -3,7 +3,7 @@
 // (and JWK export can hang on Node 20).
 
 import type { KeyObject } from 'node:crypto';
-import { createECDH, createPrivateKey, createPublicKey, generateKeyPair, sign, verify } from 'node:crypto';
+import { constants, createECDH, createPrivateKey, createPublicKey, generateKeyPair, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
 import { SignetError } from '../runtime/errors.js';
 import { headerLength } from './der.js';
@@ -96,6 +96,18 @@ export class PrivateKey {
     const key = this.#unwiped();
     return await new Promise((resolve, reject) => {
       sign(this.algorithm.digest, data, key, (error, signature) => (error === null ? resolve(signature) : reject(error)));
+    });
+  }
+
+  /**
+   * Proof of possession as PodCertificateRequests before v1 want it: over SHA-256, whatever the curve, and RSASSA-PSS for RSA.
+   */
+  async prove(data: Buffer): Promise<Buffer> {
+    const key = { key: this.#unwiped(), padding: constants.RSA_PKCS1_PSS_PADDING };
+    return await new Promise((resolve, reject) => {
+      sign('sha256', data, this.algorithm.keyType === 'rsa' ? key : key.key, (error, signature) =>
+        error === null ? resolve(signature) : reject(error),
+      );
     });
   }
 

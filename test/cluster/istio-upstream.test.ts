@@ -84,7 +84,8 @@ async function startUpstreams(t: Test, istiods: readonly Istiod[], more: Partial
     })),
     issuer: undefined,
     bundle: bundle.bundle,
-    createToken: createTokenRequester(kube),
+    kube: { own: kube, asNode: kube, anonymous: kube, createToken: createTokenRequester(kube) },
+    node: own.name,
     createRoots: (source) => createFileRootSource({ path: source.kind === 'file' ? source.path : '', ...services }),
     index: {
       identities: new WatchedValue(

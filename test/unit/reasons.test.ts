@@ -27,6 +27,7 @@ import { createRoot, createTestKey, keyPem, pemOf, testTime } from '../fixtures/
 import { createPod } from '../fixtures/pods.js';
 import type { Scene } from '../fixtures/reasons.js';
 import * as given from '../fixtures/reasons.js';
+import { requestScenes } from '../fixtures/request-reasons.js';
 import { createCacheScene } from '../fixtures/svid-cache.js';
 
 const { answer, answerUnder, attempt, codeInLog, codeOfRefusal, createServices, explain, issuerFrom, middle, root, settledCode, start } =
@@ -56,6 +57,8 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   'ca-denied': fails(new SignetError('denied', 'not for this node')),
   'ca-refused-request': fails(new SignetError('invalid', 'lifetime over the maximum')),
   ...caScenes,
+  // Request objects at the API server
+  ...requestScenes,
   // Answers of a CA
   'answer-empty': answer(() => []),
   'answer-too-large': answer((leaf) => [leaf(), Buffer.alloc(5 * 1024 * 1024)]),

@@ -5,6 +5,9 @@ import type { Test } from 'tap';
 import type { Status } from '../../agent/admin/client.js';
 import type { Upstream } from '../../agent/config.js';
 import { createSpiffeId } from '../../agent/identity/spiffe-id.js';
+import { createFixedIssuer } from '../../agent/ca/issuer-owner.js';
+import { createKubeAccess } from '../../agent/kube/access.js';
+import type { KubeClient } from '../../agent/kube/client.js';
 import type { CreateToken, TokenOptions } from '../../agent/kube/token-request.js';
 import type { Pod } from '../../agent/pods/pod.js';
 import { SignetError } from '../../agent/runtime/errors.js';
@@ -13,11 +16,14 @@ import { WatchedValue } from '../../agent/runtime/watched.js';
 import type { TrustBundle } from '../../agent/trust-bundle.js';
 import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { createUpstreams } from '../../agent/upstreams.js';
+import { createCsr, generateKey } from '../../agent/x509/csr.js';
 import { readCertificates } from '../../agent/x509/pem.js';
+import { openIssuer } from '../../agent/x509/self-signed.js';
 import type { TestAgent, TestAgentOptions } from '../fixtures/agent.js';
 import { idOf, podsOf, startTestAgent, statusWhere } from '../fixtures/agent.js';
 import type { FakeIstioCa } from '../fixtures/istio-ca.js';
 import { createFakeIstioCa, refusals } from '../fixtures/istio-ca.js';
+import { createKubeScene } from '../fixtures/kube.js';
 import { createRecordingLogger } from '../fixtures/log.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
 import { pemOf } from '../fixtures/pki.js';
@@ -175,9 +181,80 @@ t.test('the built-in CA signs while the upstream before it refuses', async (t) =
   t.notOk((await fetch()).issuer?.equals(ca.root.certificate.subject));
 });
 
+t.test('upstreams of request objects: as whom each asks, and the next one when it gets nothing', async (t) => {
+  const id = createSpiffeId('example.org', 'shop', 'cart');
+  const askedAs = async (upstream: Upstream): Promise<unknown> => {
+    const { server, client } = await createKubeScene(t, (call) => {
+      if (call.path === '/apis/certificates.k8s.io/v1') call.json({ resources: [{ name: 'podcertificaterequests' }] });
+      else call.status(403, 'forbidden');
+    });
+    const as = (name: string): KubeClient => ({
+      ...client,
+      request: async (request, signal) => {
+        users.push(`${name}: ${request.method ?? 'GET'} ${request.path.split('/').at(-1) ?? ''}`);
+        return await client.request(request, signal);
+      },
+    });
+    const users: string[] = [];
+    const issuer = createFixedIssuer(
+      await openIssuer({ directory: join(t.testdir({}), 'state'), trustDomain: 'example.org', clock: systemClock }),
+    );
+    const roots = issuer.roots.value;
+    const { ca, needs, endpoints } = createUpstreams({
+      upstreams: [upstream, { kind: 'built-in' }],
+      issuer,
+      bundle: new WatchedValue<TrustBundle | undefined>({ roots, pem: Buffer.alloc(0), version: '' }),
+      kube: {
+        own: as('own'),
+        asNode: as('node'),
+        anonymous: as('anonymous'),
+        createToken: async ({ audience }) => {
+          users.push(`token for ${audience ?? 'the api server'}`);
+          return { token: 'abc', expiresAt: 0 };
+        },
+      },
+      node: 'node-a',
+      createRoots: () => createWatchedRootSource('named', new WatchedValue(roots)),
+      index: {
+        identities: new WatchedValue(new Map([[id.uri, { id, pods: ['uid-cart'], since: 0 }]])),
+        pods: new WatchedValue<ReadonlyMap<string, Pod>>(new Map([['uid-cart', createPod('cart')]])),
+      },
+      deadlineMs: 10_000,
+      clock: systemClock,
+      log: createRecordingLogger(),
+      metrics: createTestMetrics().metrics,
+    });
+    t.same(
+      endpoints.map(({ name }) => name),
+      [upstream.kind, 'built-in'],
+    );
+    t.same(
+      needs.map(({ name }) => name),
+      [`${upstream.kind} roots`],
+    );
+    const key = await generateKey('ec-p256');
+    const request = { id, csr: await createCsr(key, id, ca.subject), key, lifetimeMs: 3_600_000 };
+    t.equal(await ca.request(request, ({ upstream: signed }) => signed, never), 'built-in');
+    t.ok(server.calls.length > 0);
+    return users;
+  };
+  const roots = { kind: 'file', path: '/named' } as const;
+  t.same(await askedAs({ kind: 'kubernetes-csr', signerName: 'a.b/c', roots }), ['own: POST selfsubjectreviews']);
+  t.same(await askedAs({ kind: 'pod-certificate', signerName: 'a.b/c', roots }), ['own: GET v1', 'node: GET cart', 'node: GET node-a']);
+  const issuerRef = { name: 'ca', kind: 'ClusterIssuer', group: 'cert-manager.io' };
+  t.same(await askedAs({ kind: 'cert-manager', issuerRef, roots }), ['token for the api server', 'anonymous: POST certificaterequests']);
+});
+
 t.test('auth workload: a token for a live pod of the identity, from the API server as the node', async (t) => {
   const id = createSpiffeId('cluster.local', 'shop', 'cart');
-  const options = (createToken: CreateToken | undefined) => ({
+  const kube = createKubeAccess({
+    env: {},
+    node: 'node-a',
+    clock: systemClock,
+    log: createRecordingLogger(),
+    metrics: createTestMetrics().metrics,
+  });
+  const options = (createToken: CreateToken) => ({
     upstreams: [
       {
         kind: 'istio',
@@ -189,7 +266,8 @@ t.test('auth workload: a token for a live pod of the identity, from the API serv
     ] satisfies Upstream[],
     issuer: undefined,
     bundle: new WatchedValue<TrustBundle | undefined>(undefined),
-    createToken,
+    kube: { ...kube, createToken },
+    node: 'node-a',
     createRoots: () => createWatchedRootSource('none', new WatchedValue([])),
     index: {
       identities: new WatchedValue(new Map([[id.uri, { id, pods: ['uid-gone', 'uid-cart'], since: 0 }]])),
@@ -207,7 +285,7 @@ t.test('auth workload: a token for a live pod of the identity, from the API serv
       return { token: createTestToken({ audiences: ['api'] }), expiresAt: 0 };
     }),
   );
-  const request = { id, csr: Buffer.alloc(0), lifetimeMs: 1_000 };
+  const request = { id, csr: Buffer.alloc(0), key: await generateKey('ec-p256'), lifetimeMs: 1_000 };
   await t.rejects(
     ca.request(request, () => {}, never),
     { name: 'SignetError', reason: 'ca-token-audience' },
@@ -221,8 +299,6 @@ t.test('auth workload: a token for a live pod of the identity, from the API serv
     ca.request(foreign, () => {}, never),
     { name: 'SignetError', reason: 'not-on-node' },
   );
-  t.throws(() => createUpstreams(options(undefined)), { name: 'SignetError', kind: 'invalid' });
-
   const down = new SignetError('unavailable', 'cannot talk to the api server', { reason: 'kube-unavailable' });
   const without = createUpstreams(options(() => Promise.reject(down)));
   for (let attempt = 0; attempt < 3; attempt += 1) {

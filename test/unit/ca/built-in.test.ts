@@ -42,7 +42,7 @@ function createScene(first: Issuer): Scene {
     ca,
     async issue(lifetimeMs, keyType = 'ec-p256') {
       const key = await generateKey(keyType);
-      const request = { id, csr: await createCsr(key, id, ca.subject), lifetimeMs };
+      const request = { id, csr: await createCsr(key, id, ca.subject), key, lifetimeMs };
       const { roots } = issuer.value;
       return await ca.request(request, ({ elements }) => acceptAnswer(elements, { id, key, roots, now: clock.now() }), signal);
     },
@@ -110,21 +110,25 @@ t.test('the issuer that is current signs', async (t) => {
 
 t.test('only the name that is asked for, by a sound request', async (t) => {
   const { ca } = createScene(issuerOf(createRoot()));
-  const csr = await createCsr(await generateKey('ec-p256'), createSpiffeId('example.org', 'a', 'b'), 'none');
-  await t.rejects(ca.request({ id, csr, lifetimeMs: dayMs }, ignore, signal), {
+  const key = await generateKey('ec-p256');
+  const csr = await createCsr(key, createSpiffeId('example.org', 'a', 'b'), 'none');
+  await t.rejects(ca.request({ id, csr, key, lifetimeMs: dayMs }, ignore, signal), {
     name: 'SignetError',
     kind: 'invalid',
     reason: 'ca-refused-request',
   });
-  await t.rejects(ca.request({ id, csr: Buffer.from('x'), lifetimeMs: dayMs }, ignore, signal), {
+  await t.rejects(ca.request({ id, csr: Buffer.from('x'), key, lifetimeMs: dayMs }, ignore, signal), {
     name: 'SignetError',
     reason: 'ca-refused-request',
   });
-  await t.rejects(ca.request({ id, csr, lifetimeMs: dayMs }, ignore, AbortSignal.abort()), { name: 'SignetError', kind: 'cancelled' });
+  await t.rejects(ca.request({ id, csr, key, lifetimeMs: dayMs }, ignore, AbortSignal.abort()), { name: 'SignetError', kind: 'cancelled' });
 });
 
 t.test('a damaged request gains nothing', async (t) => {
   const { ca } = createScene(issuerOf(createRoot()));
-  const root = pemOf(createRoot());
-  await t.rejects(ca.request({ id, csr: root, lifetimeMs: dayMs }, ignore, signal), { name: 'SignetError', reason: 'ca-refused-request' });
+  const [root, key] = [pemOf(createRoot()), await generateKey('ec-p256')];
+  await t.rejects(ca.request({ id, csr: root, key, lifetimeMs: dayMs }, ignore, signal), {
+    name: 'SignetError',
+    reason: 'ca-refused-request',
+  });
 });

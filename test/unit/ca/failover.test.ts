@@ -36,7 +36,7 @@ function scene(...names: readonly string[]) {
   /** The upstream that signed. */
   const ask = async (): Promise<string> => {
     const signal = new AbortController().signal;
-    const request = { id, csr, lifetimeMs: 3_600_000 };
+    const request = { id, csr, key, lifetimeMs: 3_600_000 };
     return await withDeadline(clock, 10_000, 'the call to the ca', signal, (inner) =>
       failover.request(
         request,
@@ -266,7 +266,7 @@ t.test("what the caller gives up is nobody's fault", async (t) => {
   cas[0].outcome = () => 'hang';
   const giveUp = new AbortController();
   const rejected = t.rejects(
-    failover.request({ id, csr, lifetimeMs: 1_000 }, () => {}, giveUp.signal),
+    failover.request({ id, csr, key, lifetimeMs: 1_000 }, () => {}, giveUp.signal),
     { name: 'SignetError', kind: 'cancelled' },
   );
   await until(() => cas[0].waiting === 1);

@@ -106,9 +106,52 @@ t.test('faults', async (t) => {
     ],
     [istio.replace(/\[.*?\]/, '[]') + ', tokenFile: /token', 'upstreams[0].endpoints (line 6) must have at least one entry: host:port'],
     [istio.replace('{roots: {kind: file, path: /ca.pem}}', '{}') + ', tokenFile: /token', 'upstreams[0].tls.roots (line 6) is required'],
-    ['kind: vault', 'upstreams[0].kind (line 6) must be built-in or istio'],
+    ['kind: vault', 'upstreams[0].kind (line 6) must be istio, kubernetes-csr, pod-certificate, cert-manager or built-in'],
+    ['kind: kubernetes-csr', 'upstreams[0].signerName (line 6) is required'],
+    [
+      'kind: pod-certificate, signerName: workload',
+      'upstreams[0].signerName (line 6) must be the name of a signer, such as example.com/ca',
+    ],
+    [
+      'kind: kubernetes-csr, signerName: example.com/ca, audience: x',
+      'upstreams[0].audience (line 6) is unknown; known here: kind, signerName, roots',
+    ],
+    ['kind: cert-manager, issuerRef: {kind: Issuer}', 'upstreams[0].issuerRef.name (line 6) is required'],
+    ['kind: cert-manager, issuerRef: {name: a/b}', 'upstreams[0].issuerRef.name (line 6) must be the name of an issuer'],
   ];
   for (const [upstream, fault] of cases) t.strictSame(faultsOf(`${sources}upstreams: [{${upstream}}]`), [fault], upstream);
+});
+
+t.test('upstreams of request objects, from the least to all of it', async (t) => {
+  const roots = '{kind: cluster-trust-bundle, signerName: example.com/ca}';
+  const text = `${sources}
+upstreams:
+  - {kind: kubernetes-csr, signerName: example.com/ca}
+  - {kind: pod-certificate, signerName: example.com/ca, roots: ${roots}}
+  - {kind: cert-manager, issuerRef: {name: ca}}
+  - {kind: cert-manager, issuerRef: {name: ca, kind: AWSPCAIssuer, group: awspca.cert-manager.io}, roots: ${roots}}
+`;
+  const named = { roots: { kind: 'cluster-trust-bundle', signerName: 'example.com/ca' } };
+  t.strictSame(evaluate(text).upstreams, [
+    { kind: 'kubernetes-csr', signerName: 'example.com/ca' },
+    { kind: 'pod-certificate', signerName: 'example.com/ca', ...named },
+    { kind: 'cert-manager', issuerRef: { name: 'ca', kind: 'ClusterIssuer', group: 'cert-manager.io' } },
+    { kind: 'cert-manager', issuerRef: { name: 'ca', kind: 'AWSPCAIssuer', group: 'awspca.cert-manager.io' }, ...named },
+  ]);
+});
+
+t.test('F156 what the API server would refuse is refused when the configuration is read', async (t) => {
+  const faultsWith = (kind: string, certificate: string): string[] =>
+    faultsOf(`${sources}upstreams: [{kind: ${kind}, signerName: example.com/ca}]\ncertificate: {${certificate}}`);
+  t.strictSame(faultsWith('kubernetes-csr', 'lifetime: 599s'), [
+    'certificate.lifetime must be at least 10m with the upstream kubernetes-csr',
+  ]);
+  t.strictSame(faultsWith('kubernetes-csr', 'lifetime: 10m, keyType: rsa-2048'), []);
+  t.strictSame(faultsWith('pod-certificate', 'lifetime: 59m, keyType: rsa-2048'), [
+    'certificate.lifetime must be at least 1h with the upstream pod-certificate',
+    'certificate.keyType must not be rsa-2048 with the upstream pod-certificate',
+  ]);
+  t.strictSame(faultsWith('pod-certificate', 'lifetime: 1h, keyType: rsa-3072'), []);
 });
 
 t.test('roots of the issuer need an issuer', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createSpiffeId } from '../../../agent/identity/spiffe-id.js';
 import type { SubjectProfile } from '../../../agent/x509/csr.js';
-import { PrivateKey, createCsr, csrToPem, generateKey, keyTypes, parseCsr } from '../../../agent/x509/csr.js';
+import { PrivateKey, createCsr, createStubCsr, csrToPem, generateKey, keyTypes, parseCsr } from '../../../agent/x509/csr.js';
 import * as der from '../../../agent/x509/der.js';
 import { openssl } from '../../fixtures/openssl.js';
 import { createTestKey } from '../../fixtures/pki.js';
@@ -28,6 +28,18 @@ for (const keyType of keyTypes) {
     }
   });
 }
+
+t.test('a request that names nobody', async (t) => {
+  for (const keyType of keyTypes) {
+    const key = await generateKey(keyType);
+    const csr = await createStubCsr(key);
+    const { ok, output } = openssl(['req', '-in', 'csr.pem', '-verify', '-noout', '-text'], { 'csr.pem': csrToPem(csr) });
+    t.ok(ok, output);
+    t.match(output, /Attributes:\s+\(none\)/);
+    const { subject, extensions, publicKeySpki } = parseCsr(csr);
+    t.same([subject.toString('hex'), extensions.subjectAltName, publicKeySpki], ['3000', undefined, key.publicKeySpki]);
+  }
+});
 
 t.test('a request is read back', async (t) => {
   const key = await generateKey('ec-p256');

@@ -63,6 +63,7 @@ t.test('the key shows nowhere and is gone after wipe', async (t) => {
   t.match(pem.toString(), /BEGIN PRIVATE KEY/, 'what was given out stays');
   t.throws(() => key.pkcs8Pem(), { message: /bug: private key used after it was wiped/ });
   await t.rejects(key.sign(Buffer.alloc(1)), { message: /bug: private key used after it was wiped/ });
+  await t.rejects(key.prove(Buffer.alloc(1)), { message: /bug: private key used after it was wiped/ });
 });
 
 t.test('weak keys are told', async (t) => {
