@@ -24,19 +24,28 @@ export function createKubeSelfChecks({ config, kube, podSources, tokensAs, clock
   const { node, pods, trustBundle, upstreams } = config;
   const istio = upstreams.filter((upstream) => upstream.kind === 'istio');
   const audiences = new Set(istio.filter(({ auth }) => auth === 'workload').map(({ audience }) => audience));
-  const roots = [
-    ...trustBundle.sources.filter((source) => source.kind !== 'issuer'),
-    ...istio.flatMap(({ tls, roots: own }) => [tls.roots, own]),
-  ];
+  const chains = upstreams.map((upstream) => (upstream.kind === 'built-in' ? undefined : upstream.roots));
+  const roots = [...trustBundle.sources.filter((source) => source.kind !== 'issuer'), ...istio.map(({ tls }) => tls.roots), ...chains];
   const namespaces: KubeNeed = { name: 'namespaces', kind: { rights: listAndWatch({ group: '', resource: 'namespaces' }) } };
   const needs = [
     ...pods.sources.flatMap((source, index) => podNeeds(source.kind, node, podSources[index], 'as' in source && source.as === 'node')),
     ...(pods.namespaces ? [namespaces] : []),
     ...roots.flatMap((source) => (source === undefined ? [] : rootNeeds(source))),
+    ...upstreams.flatMap(({ kind }) => requestNeeds(kind)),
     ...[...audiences].map((audience): KubeNeed => ({ name: `tokens for ${audience}`, kind: { audience, as: tokensAs } })),
   ];
   const byName = new Map(needs.map((need) => [need.name, need]));
   return needs.length === 0 ? [] : [createKubeChecks({ access: kube, needs: [...byName.values()], node, clock })];
+}
+
+/** Of whoever the credential says; what is done as the node is told by its refusal. */
+function requestNeeds(kind: Config['upstreams'][number]['kind']): KubeNeed[] {
+  const rights = (group: string, resource: string, ...verbs: readonly string[]): KubeNeed => ({
+    name: resource,
+    kind: { rights: verbs.map((verb) => ({ verb, group, resource })) },
+  });
+  if (kind === 'kubernetes-csr') return [rights('certificates.k8s.io', 'certificatesigningrequests', 'create', 'list', 'watch', 'delete')];
+  return kind === 'cert-manager' ? [rights('cert-manager.io', 'certificaterequests', 'list', 'watch', 'delete')] : [];
 }
 
 const listAndWatch = (right: Omit<Right, 'verb'>): readonly Right[] => ['list', 'watch'].map((verb) => ({ verb, ...right }));

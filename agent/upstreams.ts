@@ -185,11 +185,11 @@ function createRequests(name: string, upstream: RequestUpstream, options: Upstre
   return { clients: [client], needs, checks: [], tasks: [client, ...tasks] };
 }
 
-function createKind(upstream: RequestUpstream, { kube, node, index }: UpstreamsOptions): RequestKind {
+function createKind(upstream: RequestUpstream, { kube, node, index, clock }: UpstreamsOptions): RequestKind {
   const { own, asNode, anonymous, createToken } = kube;
   switch (upstream.kind) {
     case 'kubernetes-csr':
-      return createKubernetesCsr({ client: own, signerName: upstream.signerName });
+      return createKubernetesCsr({ client: own, signerName: upstream.signerName, clock });
     case 'pod-certificate': {
       const { signerName } = upstream;
       return createPodCertificate({ client: asNode, own, node, signerName, podOf: (id) => boundTo(id, index).pod });

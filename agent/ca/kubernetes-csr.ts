@@ -3,7 +3,9 @@
 // Used by upstreams.ts through ca/request-objects.ts.
 
 import type { KubeClient, KubeObject } from '../kube/client.js';
+import { reviewSelf } from '../kube/reviews.js';
 import { SignetError } from '../runtime/errors.js';
+import type { Clock } from '../runtime/time.js';
 import { csrToPem } from '../x509/csr.js';
 import type { RequestKind, Verdict } from './request-kind.js';
 import { conditionsOf, describeCondition, statusText } from './request-kind.js';
@@ -12,11 +14,13 @@ export interface KubernetesCsrOptions {
   /** As the agent's own account. */
   readonly client: KubeClient;
   readonly signerName: string;
+  readonly clock: Clock;
 }
 
 export const requestedUsages: readonly string[] = ['digital signature', 'client auth', 'server auth'];
 
-export function createKubernetesCsr({ client, signerName }: KubernetesCsrOptions): RequestKind {
+export function createKubernetesCsr(options: KubernetesCsrOptions): RequestKind {
+  const { client, signerName } = options;
   let isAccount = false;
   return {
     resource: 'certificatesigningrequests',
@@ -25,7 +29,7 @@ export function createKubernetesCsr({ client, signerName }: KubernetesCsrOptions
     removable: true,
     group: async () => '/apis/certificates.k8s.io/v1',
     async create({ csr, lifetimeMs }, path, metadata, signal) {
-      if (!isAccount) await refuseNode(client, signal);
+      if (!isAccount) await refuseNode(options, signal);
       isAccount = true;
       const spec = {
         request: Buffer.from(csrToPem(csr)).toString('base64'),
@@ -41,13 +45,10 @@ export function createKubernetesCsr({ client, signerName }: KubernetesCsrOptions
 }
 
 /** What a node asks for is judged by other rules than what an account asks for: approvers trust it with its own name. */
-async function refuseNode(client: KubeClient, signal: AbortSignal): Promise<void> {
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
-  const answer = await client.request({ method: 'POST', path: '/apis/authentication.k8s.io/v1/selfsubjectreviews', body }, signal);
-  const { status } = (answer ?? {}) as { status?: { userInfo?: { username?: unknown } } };
-  const user = status?.userInfo?.username;
-  if (typeof user === 'string' && !user.startsWith('system:node:')) return;
-  throw new SignetError('invalid', 'the credential is that of a node', { reason: 'request-as-node', fields: { user: String(user) } });
+async function refuseNode({ client, clock }: KubernetesCsrOptions, signal: AbortSignal): Promise<void> {
+  const { user } = await reviewSelf(client, clock, signal);
+  if (!user.startsWith('system:node:')) return;
+  throw new SignetError('invalid', 'the credential is that of a node', { reason: 'request-as-node', fields: { user } });
 }
 
 function read(object: KubeObject): Verdict {

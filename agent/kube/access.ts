@@ -27,12 +27,12 @@ export interface KubeClients {
   readonly own: KubeClient;
   /** As this node, by impersonation: the API server (1.36 and newer) gives it what concerns this node and no other. */
   readonly asNode: KubeClient;
-  /** As nobody: for calls that bring a token of their own. */
-  readonly anonymous: KubeClient;
 }
 
 export interface KubeAccess extends KubeClients {
   readonly credential: Credential;
+  /** As nobody: for calls that bring a token of their own. */
+  readonly anonymous: KubeClient;
   /** Clients with connections of their own, for the caller to close: they show what a new connection meets. */
   connect(): KubeClients;
 }
@@ -55,9 +55,9 @@ export function accessWith(
   const connect = (): KubeClients => ({
     own: createKubeClient({ credential, clock, metrics }),
     asNode: createKubeClient({ credential, as: `system:node:${node}`, clock, metrics }),
-    anonymous: createKubeClient({ credential: withoutIdentity(credential), clock, metrics }),
   });
-  return { credential, ...connect(), connect };
+  const anonymous = createKubeClient({ credential: withoutIdentity(credential), clock, metrics });
+  return { credential, ...connect(), anonymous, connect };
 }
 
 /** The same server, verified alike; a client certificate would count before the token of a call. */

@@ -3,13 +3,15 @@
 import type { Test } from 'tap';
 import t from 'tap';
 import { sharedCluster } from '../fixtures/cluster.js';
-import type { KubeClient } from '../fixtures/cluster-client.js';
+import type { KubeClient, KubeObject } from '../fixtures/cluster-client.js';
+import { createStubCsr, csrToPem, generateKey } from '../../agent/x509/csr.js';
 import { startKubelet } from '../fixtures/cluster-kubelet.js';
 import type { TestNode, TestPod } from '../fixtures/cluster-objects.js';
-import { createAccount, createNamespace, createNode, createPod, requestToken } from '../fixtures/cluster-objects.js';
+import { createAccount, createNamespace, createNode, createPod, requestToken, uniqueName } from '../fixtures/cluster-objects.js';
 import { kubernetes, needs } from '../fixtures/cluster-version.js';
 import type { ManifestComponent } from '../fixtures/manifests.js';
 import {
+  applyCertificateRequests,
   applyManifests,
   caAudience,
   createAgentPod,
@@ -67,6 +69,22 @@ async function allowed(t: Test, what: string, client: KubeClient, path: string):
   t.pass(what);
 }
 
+const csrs = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const podCertificates = '/apis/certificates.k8s.io/v1/podcertificaterequests';
+
+/** Asks for a certificate by CertificateSigningRequest. */
+async function requestByCsr(client: KubeClient, signerName: string, name = uniqueName('csr')) {
+  const key = await generateKey('ec-p256');
+  const request = Buffer.from(csrToPem(await createStubCsr(key))).toString('base64');
+  return await client.send({
+    method: 'POST',
+    path: csrs,
+    body: { metadata: { name }, spec: { request, signerName, usages: ['client auth'] } },
+  });
+}
+
+const kubeletSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
+
 /** What no mode may ever open, to the agent itself and to the agent as its node. */
 async function neverAllowed(t: Test, { agent, asNode, own, other }: Place): Promise<void> {
   const paths = [
@@ -74,22 +92,25 @@ async function neverAllowed(t: Test, { agent, asNode, own, other }: Place): Prom
     `/api/v1/namespaces/${namespace}/secrets`,
     '/api/v1/configmaps',
     `/api/v1/nodes/${own.name}/proxy/pods`,
-    '/apis/certificates.k8s.io/v1/certificatesigningrequests',
   ];
   for (const [name, client] of Object.entries({ agent, asNode }))
     for (const path of paths) t.equal(await statusOf(client, path), 403, `${name}: not ${path}`);
   t.equal(await statusOf(asNode, podsOf(other)), 403, 'not the pods of another node as its own node');
 
-  const request = Buffer.from('-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n').toString('base64');
-  const spec = { request, signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['client auth'] };
-  for (const client of [agent, asNode]) {
-    const body = { metadata: { name: 'kubelet' }, spec };
-    const answer = await client.send({ method: 'POST', path: '/apis/certificates.k8s.io/v1/certificatesigningrequests', body });
-    // Where nobody may act as the node, that is what is refused.
-    const create = /cannot .*create.* resource "certificatesigningrequests"/;
-    const message = client === agent || kubernetes.impersonation ? create : /cannot impersonate resource "users"/;
-    t.match(answer, { status: 403, message }, 'no certificate of a kubelet');
-  }
+  // Where nobody may act as the node, that is what is refused.
+  const message = kubernetes.impersonation
+    ? /cannot .*create.* resource "certificatesigningrequests"/
+    : /cannot impersonate resource "users"/;
+  t.match(await requestByCsr(asNode, kubeletSigner), { status: 403, message }, 'no certificate of a kubelet as its node');
+  // As itself: by the lack of a right, or by the admission policy that comes with it.
+  const { status } = await requestByCsr(agent, kubeletSigner);
+  t.ok(status === 403 || status === 422, `no certificate of a kubelet: ${status}`);
+  const { status: made } = await agent.send({
+    method: 'POST',
+    path: `/apis/certificates.k8s.io/v1/namespaces/${namespace}/podcertificaterequests`,
+    body: {},
+  });
+  t.equal(made, 403, 'no pod certificate as itself, which nobody would check');
   const impersonate = { 'impersonate-user': `system:node:${other.name}` };
   t.equal((await agent.send({ method: 'GET', path: podsOf(other), headers: impersonate })).status, 403, 'nothing as another node');
 }
@@ -102,6 +123,10 @@ await t.test('the API server takes every object, the default and all components 
   const daemonSet = await cluster.admin.get('/apis/apps/v1/namespaces/signet-system/daemonsets/signet-agent');
   const names = (list: readonly { readonly name: string }[]): string[] => list.map(({ name }) => name).sort();
   const { spec } = (daemonSet as unknown as DaemonSet).spec.template;
+  t.match(
+    spec.volumes.find(({ name }) => name === 'ca-root'),
+    { configMap: { name: 'signet-ca-root' } },
+  );
   t.same(names(spec.volumes), ['api-token', 'ca-root', 'config', 'pods-api', 'run'], 'patched once each; no token of its own for the CA');
   t.same(names(spec.containers[0]?.volumeMounts ?? []), names(spec.volumes), 'all of them mounted');
 });
@@ -121,6 +146,7 @@ await t.test('the base alone has no right at all, and neither has the Pods API s
   const place = await install(t, ['pods-kubelet-socket']);
   for (const client of [place.agent, place.asNode])
     for (const path of ['/api/v1/pods', podsOf(place.own)]) t.equal(await statusOf(client, path), 403, `not ${path}`);
+  await noRequests(t, place);
   await neverAllowed(t, place);
 });
 
@@ -132,6 +158,7 @@ await t.test('pods-as-node: the pods of the own node, as that node', needs('impe
   t.equal(await statusOf(agent, podsOf(own)), 403, 'not as itself');
   const token = await requestToken(asNode, { namespace, account: 'web', audience: caAudience, pod: pods.own });
   t.equal(token.status, 403, 'no token of a workload');
+  await noRequests(t, place);
   await neverAllowed(t, place);
 });
 
@@ -153,6 +180,118 @@ await t.test('workload-tokens: tokens of the accounts on the node, for the CA on
   t.match(await ask(asNode, mounting, 'vault'), { message: /audience istio-ca only/ }, 'not for an audience that the pod mounts');
   t.equal((await ask(own.client, mounting, 'vault')).status, 201, 'which the kubelet still gets');
   t.equal((await ask(asNode, mounting, caAudience)).status, 201, 'for the CA it is given');
+  await noRequests(t, place);
+  await neverAllowed(t, place);
+});
+
+/** Without a component that says otherwise: no request objects at all. */
+async function noRequests(t: Test, { agent, asNode, own }: Place): Promise<void> {
+  for (const client of [agent, asNode]) {
+    for (const path of [csrs, podCertificates]) t.equal(await statusOf(client, path), 403, `not ${path}`);
+    t.equal((await requestByCsr(client, 'example.com/workload')).status, 403, 'no request');
+  }
+  const selected = `${podCertificates}?fieldSelector=${encodeURIComponent(`spec.nodeName=${own.name}`)}`;
+  t.equal(await statusOf(asNode, selected), 403, 'no pod certificates');
+}
+
+await t.test('upstream-kubernetes-csr: requests to one signer, and to delete those of the own node', async (t) => {
+  const place = await install(t, ['upstream-kubernetes-csr']);
+  const { agent, other } = place;
+  await until('the right is known', 60_000, async () => (await statusOf(agent, csrs)) === 200, 100);
+  await until('the policy is known', 60_000, async () => (await requestByCsr(agent, 'example.com/other')).status === 422, 200);
+  t.match(await requestByCsr(agent, kubeletSigner), { status: 422, message: /no other signer than example.com\/workload/ });
+  const name = uniqueName('csr');
+  t.match(await requestByCsr(agent, 'example.com/workload', name), {
+    status: 201,
+    body: { spec: { extra: { 'authentication.kubernetes.io/node-name': [place.own.name] } } },
+  });
+  for (const subresource of ['approval', 'status']) {
+    const body = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'x' }] } };
+    t.equal((await agent.send({ method: 'PATCH', path: `${csrs}/${name}/${subresource}`, body })).status, 403, `not its ${subresource}`);
+  }
+  const elsewhere = cluster.client({ token: (await createAgentPod(cluster, other.name)).apiToken });
+  const remove = (client: KubeClient, which: string) => client.send({ method: 'DELETE', path: `${csrs}/${which}` });
+  t.match(await remove(elsewhere, name), { status: 422, message: /only what was made on its own node/ }, 'not from another node');
+  const foreign = uniqueName('csr');
+  t.equal((await requestByCsr(cluster.admin, 'example.com/workload', foreign)).status, 201);
+  t.match(await remove(agent, foreign), { status: 422, message: /only what was made on its own node/ }, "not somebody else's");
+  t.equal((await remove(agent, name)).status, 200, 'its own');
+  await cluster.admin.delete(`${csrs}/${foreign}`);
+  await neverAllowed(t, place);
+});
+
+await t.test('upstream-pod-certificate: requests as the node, for its own pods, to one signer', needs('podCertificates'), async (t) => {
+  const place = await install(t, ['pods-as-node', 'upstream-pod-certificate']);
+  const { agent, asNode, own, other, pods } = place;
+  const account = await cluster.admin.get(`/api/v1/namespaces/${namespace}/serviceaccounts/web`);
+  const ask = async (client: KubeClient, pod: TestPod, node: TestNode, signerName = 'example.com/workload') => {
+    const stubPKCS10Request = (await createStubCsr(await generateKey('ec-p256'))).toString('base64');
+    const owner = { podName: pod.name, podUID: pod.uid, serviceAccountName: 'web', serviceAccountUID: account.metadata.uid };
+    const spec = { signerName, ...owner, nodeName: node.name, nodeUID: node.uid, maxExpirationSeconds: 3_600, stubPKCS10Request };
+    const path = `/apis/certificates.k8s.io/v1/namespaces/${namespace}/podcertificaterequests`;
+    return await client.send({ method: 'POST', path, body: { metadata: { name: uniqueName('pcr') }, spec } });
+  };
+  await until('the right is known', 60_000, async () => (await ask(asNode, pods.own, own)).status === 201, 100);
+  t.match(await ask(asNode, pods.other, other), { status: 403, message: /not the requesting node/ }, 'not in the name of another node');
+  t.match(await ask(asNode, pods.other, own), { status: 403, message: /not running on node/ }, 'not for a pod of another node');
+  t.match(await ask(asNode, pods.own, own, 'example.com/other'), { status: 403, message: /does not mount/ }, 'not to another signer');
+  t.equal((await ask(agent, pods.own, own)).status, 403, 'not as itself');
+  await until('the policy is known', 60_000, async () => (await ask(cluster.admin, pods.own, own)).status === 422, 200);
+  t.match(await ask(cluster.admin, pods.own, own), { message: /only nodes may ask this signer/ }, 'nor does anybody else');
+
+  const selected = (node: TestNode): string => `${podCertificates}?fieldSelector=${encodeURIComponent(`spec.nodeName=${node.name}`)}`;
+  const [made] = (await asNode.get<{ readonly items: readonly KubeObject[] }>(selected(own))).items;
+  t.equal(await statusOf(asNode, selected(other)), 403, 'not those of another node');
+  const path = `/apis/certificates.k8s.io/v1/namespaces/${namespace}/podcertificaterequests/${made?.metadata.name ?? ''}`;
+  for (const client of [asNode, own.client]) {
+    t.equal((await client.send({ method: 'DELETE', path })).status, 403, 'a node may not remove them, nor may its kubelet');
+  }
+  t.equal(await statusOf(asNode, `/api/v1/namespaces/${namespace}/serviceaccounts/web`), 200);
+  t.equal(await statusOf(asNode, `/api/v1/nodes/${own.name}`), 200);
+  t.equal(await statusOf(asNode, `/api/v1/nodes/${other.name}`), 403, 'not another node');
+  const token = await requestToken(asNode, { namespace, account: 'web', audience: caAudience, pod: pods.own });
+  t.equal(token.status, 403, 'no token of a workload');
+  await neverAllowed(t, place);
+});
+
+await t.test('upstream-cert-manager: tokens of the workloads, which alone make requests', needs('impersonation'), async (t) => {
+  const place = await install(t, ['pods-as-node', 'upstream-cert-manager']);
+  const { agent, asNode, own, other } = place;
+  await applyCertificateRequests(cluster);
+  const mounting = await createPod(cluster, { namespace, account: 'web', node: own.name, spec: { automountServiceAccountToken: true } });
+  const token = await until('the right is known', 60_000, async () => {
+    const { status, body } = await requestToken(asNode, { namespace, account: 'web', pod: mounting });
+    return status === 201 && body.status.token;
+  });
+  t.match(
+    await requestToken(asNode, { namespace, account: 'web', pod: place.pods.own }),
+    { status: 403, message: /not authorized to request tokens for audience ""/ },
+    'not for a pod that mounts none',
+  );
+  const all = '/apis/cert-manager.io/v1/certificaterequests';
+  const collection = `/apis/cert-manager.io/v1/namespaces/${namespace}/certificaterequests`;
+  await until('the right is known', 60_000, async () => (await statusOf(agent, all)) === 200, 100);
+  const make = (client: KubeClient, name: string, node: TestNode) => {
+    const body = {
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'CertificateRequest',
+      metadata: { name, labels: { 'signet-agent/node': node.name } },
+      spec: { request: 'eA==', issuerRef: { name: 'workload-ca' } },
+    };
+    return client.send({ method: 'POST', path: collection, body });
+  };
+  const [mine, foreign] = [uniqueName('cr'), uniqueName('cr')];
+  const workload = cluster.client({ token });
+  t.match(await make(workload, mine, own), { status: 201, message: '' }, 'the workload');
+  t.equal((await make(workload, foreign, other)).status, 201);
+  t.equal(await statusOf(workload, collection), 403, 'a workload reads none');
+  const remove = (client: KubeClient, which: string) => client.send({ method: 'DELETE', path: `${collection}/${which}` });
+  await until('the policy is known', 60_000, async () => (await make(agent, uniqueName('cr'), own)).status === 422, 200);
+  t.equal((await remove(agent, foreign)).status, 422, 'not what was made on another node');
+  t.match(await make(agent, uniqueName('cr'), own), { status: 422, message: /with the tokens of workloads only/ }, 'not the agent');
+  t.equal((await make(asNode, uniqueName('cr'), own)).status, 403, 'nor as its node');
+  t.equal((await remove(workload, mine)).status, 403, 'a workload removes none');
+  t.equal((await remove(agent, mine)).status, 200, 'the agent what was made on its node');
   await neverAllowed(t, place);
 });
 
@@ -160,6 +299,7 @@ await t.test('pods-cluster-wide: all pods, and nothing else', async (t) => {
   const place = await install(t, ['pods-cluster-wide']);
   await allowed(t, 'all pods', place.agent, '/api/v1/pods');
   t.equal(await statusOf(place.agent, place.pods.own.path), 403, 'listed, not read one by one');
+  await noRequests(t, place);
   await neverAllowed(t, place);
 });
 
@@ -178,6 +318,7 @@ await t.test('pods-kubelet: the pods of the kubelet, and nothing else of it', as
   await allowed(t, 'its pods', client, '/pods');
   for (const path of ['/configz', '/metrics', '/logs/', '/exec/a/b/c']) t.equal(await statusOf(client, path), 403, `not ${path}`);
   t.equal(await statusOf(place.agent, '/api/v1/pods'), 403, 'no pods of the API server');
+  await noRequests(t, place);
   await neverAllowed(t, place);
 });
 

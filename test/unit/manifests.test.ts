@@ -24,19 +24,30 @@ t.test('no rule is wider than its purpose', (t) => {
       all.some((word) => word.includes('*')),
       `no wildcard in ${all.join(' ')}`,
     );
-    for (const resource of ['secrets', 'nodes/proxy', 'certificatesigningrequests', 'podcertificaterequests'])
-      t.notOk(resources.includes(resource), `not ${resource}`);
+    for (const resource of ['secrets', 'nodes/proxy']) t.notOk(resources.includes(resource), `not ${resource}`);
+    const makes = (resource: string, verb: string): boolean => resources.includes(resource) && verbs.includes(verb);
+    for (const verb of ['impersonate-on:associated-node:create', 'approve', 'sign', 'update', 'patch'])
+      t.notOk(makes('certificatesigningrequests', verb), `never a kubelet's certificate: not ${verb}`);
+    t.notOk(makes('podcertificaterequests', 'create'), 'pod certificates as the node only, which is checked');
     for (const verb of ['impersonate', 'impersonate:arbitrary-node', 'escalate', 'bind']) t.notOk(verbs.includes(verb), `not ${verb}`);
   }
   t.end();
 });
 
-t.test('rights go to the account of the agent, and the audience of the CA to the nodes', (t) => {
+/** Bindings to somebody other than the agent. */
+const groups: Readonly<Record<string, string>> = {
+  'signet-ca-audience': 'system:nodes',
+  'signet-pod-certificate-signer': 'system:nodes',
+  'signet-workload-certificate-requests': 'system:serviceaccounts',
+};
+
+t.test('rights go to the account of the agent, whom it may ask to the nodes, and requests of their own to the workloads', (t) => {
   for (const { metadata, subjects } of ofKind('ClusterRoleBinding')) {
+    const group = groups[metadata.name ?? ''];
     const expected =
-      metadata.name === 'signet-ca-audience'
-        ? [{ kind: 'Group', name: 'system:nodes' }]
-        : [{ kind: 'ServiceAccount', name: agentAccount.account, namespace: agentAccount.namespace }];
+      group === undefined
+        ? [{ kind: 'ServiceAccount', name: agentAccount.account, namespace: agentAccount.namespace }]
+        : [{ kind: 'Group', name: group }];
     t.match(subjects, expected, metadata.name ?? '');
   }
   t.end();
@@ -56,8 +67,12 @@ t.test('each configuration is accepted, under the variables of the DaemonSet', (
     writeFileSync(file, (configMap as { readonly data: { readonly 'agent.yaml': string } }).data['agent.yaml']);
     const { config, warnings } = loadConfig({ defaults: 'agent', env, file });
     t.same(warnings, []);
-    return config.upstreams.map((upstream) => upstream.kind === 'istio' && upstream.auth);
+    return config.upstreams.map((upstream) => (upstream.kind === 'istio' ? upstream.auth : upstream.kind));
   };
-  t.same(ofKind('ConfigMap').map(authOf), [['node'], ['workload']], 'of the base, and of workload-tokens, which replaces it');
+  t.same(
+    ofKind('ConfigMap').map(authOf),
+    [['node'], ['workload'], ['kubernetes-csr'], ['pod-certificate'], ['cert-manager']],
+    'of the base, and of the components that replace it',
+  );
   t.end();
 });

@@ -58,6 +58,21 @@ t.test('what each setting needs', (t) => {
     'acting as the node',
     'tokens for ca',
   ]);
+  t.same(
+    names(
+      configOf(
+        [file],
+        [file],
+        [
+          { kind: 'kubernetes-csr', signerName: 'x.y/z' },
+          { kind: 'cert-manager', issuerRef: { name: 'ca', kind: 'ClusterIssuer', group: 'cert-manager.io' } },
+          { kind: 'pod-certificate', signerName: 'x.y/z', roots: bundle },
+          { kind: 'built-in' },
+        ],
+      ),
+    ),
+    [...always, 'clustertrustbundle x.y/z', 'certificatesigningrequests', 'certificaterequests'],
+  );
   t.end();
 });
 

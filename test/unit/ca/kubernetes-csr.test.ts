@@ -12,10 +12,10 @@ const metadata = { name: 'signet-1', labels: { a: 'b' }, annotations: {} };
 const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
 t.test('the request, as the own account, which is looked at once', async (t) => {
-  const { client, server } = await createKubeScene(t, (call) =>
+  const { client, server, clock } = await createKubeScene(t, (call) =>
     call.json({ status: { userInfo: { username: 'system:serviceaccount:signet-system:signet-agent' } } }, 201),
   );
-  const kind = createKubernetesCsr({ client, signerName: 'example.com/workload' });
+  const kind = createKubernetesCsr({ client, signerName: 'example.com/workload', clock });
   t.equal(await kind.group(never), '/apis/certificates.k8s.io/v1');
   await kind.create(request, path, metadata, never);
   await kind.create(request, path, metadata, never);
@@ -38,19 +38,22 @@ t.test('the request, as the own account, which is looked at once', async (t) => 
 });
 
 t.test('never as a node, nor as whoever the API server does not name', async (t) => {
-  for (const userInfo of [{ username: 'system:node:node-a' }, {}]) {
-    const { client, server } = await createKubeScene(t, (call) => call.json({ status: { userInfo } }, 201));
-    const kind = createKubernetesCsr({ client, signerName: 'example.com/workload' });
+  for (const [userInfo, reason] of [
+    [{ username: 'system:node:node-a' }, 'request-as-node'],
+    [{}, 'kube-answer-invalid'],
+  ] as const) {
+    const { client, server, clock } = await createKubeScene(t, (call) => call.json({ status: { userInfo } }, 201));
+    const kind = createKubernetesCsr({ client, signerName: 'example.com/workload', clock });
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      await t.rejects(kind.create(request, path, metadata, never), { name: 'SignetError', kind: 'invalid', reason: 'request-as-node' });
+      await t.rejects(kind.create(request, path, metadata, never), { name: 'SignetError', reason });
     }
     t.notOk(server.calls.some((call) => call.path === path));
   }
 });
 
 t.test('what its status says', async (t) => {
-  const { client } = await createKubeScene(t, (call) => call.drop());
-  const { read } = createKubernetesCsr({ client, signerName: 'example.com/workload' });
+  const { client, clock } = await createKubeScene(t, (call) => call.drop());
+  const { read } = createKubernetesCsr({ client, signerName: 'example.com/workload', clock });
   const condition = (type: string, more: object = {}) => ({ type, status: 'True', ...more });
   const certificate = Buffer.from('PEM').toString('base64');
   const cases: readonly [status: unknown, verdict: object][] = [

@@ -323,7 +323,7 @@ t.test('the name of a long node is a hash in the label', async (t) => {
 
 t.test('where only the cluster removes requests, none is removed or looked for', async (t) => {
   const { ask, followed, store, certificate, run, server } = await createRequestScene(t, {
-    kind: (client) => ({ ...kinds['kubernetes-csr'](client), removable: false }),
+    kind: (client, clock) => ({ ...kinds['kubernetes-csr'](client, clock), removable: false }),
   });
   const stop = run();
   const answer = ask();
