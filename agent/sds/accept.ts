@@ -2,7 +2,7 @@
 // The listener calls it for each connection, with sockets that nothing was read from yet (pauseOnConnect).
 
 import type { Socket } from 'node:net';
-import type { ConnectionInjector } from './http2-guard.js';
+import type { ConnectionInjector } from '../grpc/http2-guard.js';
 import type { PeerPolicy } from './peer.js';
 
 export function createAcceptor(policy: Pick<PeerPolicy, 'admit'>, injector: Pick<ConnectionInjector, 'inject'>): (socket: Socket) => void {

@@ -4,8 +4,8 @@
 import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
-import type { TokenBucket } from './token-bucket.js';
-import { createTokenBucket } from './token-bucket.js';
+import type { TokenBucket } from '../runtime/token-bucket.js';
+import { createTokenBucket } from '../runtime/token-bucket.js';
 
 /** From the settings `sds.limits`, where the defaults stand. */
 export interface SdsLimits {

@@ -11,7 +11,7 @@ import { listenUnix } from '../../../agent/listen.js';
 import { loadNative } from '../../../agent/runtime/native.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createAcceptor } from '../../../agent/sds/accept.js';
-import { createGuardedInjector } from '../../../agent/sds/http2-guard.js';
+import { createGuardedInjector } from '../../../agent/grpc/http2-guard.js';
 import { createPeerPolicy } from '../../../agent/sds/peer.js';
 import { createAttestor, readStandpoint } from '../../../agent/sds/process.js';
 import { createFakeClock, until } from '../../fixtures/clock.js';

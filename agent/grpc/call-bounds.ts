@@ -1,6 +1,6 @@
 // What the calls of one owner, and all calls together, may hold before and after the service has them: gRPC shows it a call only when
 // a request is complete, keeps the bytes of one that is not, and forgets a call that has ended while its client keeps it open.
-// Made by server.ts, asked by http2-guard.ts for each stream.
+// Made with a gRPC server, asked by http2-guard.ts for each stream.
 
 import type { ServerHttp2Stream } from 'node:http2';
 

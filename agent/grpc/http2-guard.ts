@@ -1,5 +1,5 @@
-// Bounds on what one HTTP/2 connection may make the server do, beyond what nghttp2 and Node bound themselves. Called by the wiring
-// of the SDS server: it makes the injector that accepted sockets are handed to.
+// Bounds on what one HTTP/2 connection may make the server do, beyond what nghttp2 and Node bound themselves. Called by the maker
+// of a gRPC server: it makes the injector that accepted sockets are handed to.
 // Promises: a connection that goes over a bound is ended and counted, while all others are served on.
 //
 // Node and nghttp2 already end a connection on CONTINUATION frames (more than 8 for one list), empty DATA frames (1,000), SETTINGS
@@ -11,11 +11,11 @@ import { constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Server, ServerOptions } from '@grpc/grpc-js';
 import { ServerCredentials, status } from '@grpc/grpc-js';
-import type { Metrics } from '../metrics.js';
+import type { CommonMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import type { CallBounds, CallLimit } from './call-bounds.js';
-import { createTokenBucket } from './token-bucket.js';
+import { createTokenBucket } from '../runtime/token-bucket.js';
 
 /** From the settings `sds.limits`, where the defaults stand. */
 export interface Http2Limits {
@@ -35,7 +35,7 @@ export interface GuardOptions {
   /** Counts the calls of all connections. Default: nothing does. */
   readonly calls?: CallBounds;
   readonly clock: Clock;
-  readonly metrics: Metrics;
+  readonly metrics: CommonMetrics;
 }
 
 export interface ConnectionInjector {
@@ -103,7 +103,7 @@ function guardStreams(http2Server: Http2Server, { limits, calls, metrics }: Guar
   }) satisfies StreamListener as () => void);
 }
 
-// gRPC "Compression": 2 KB become a message of 2 MiB, thousands at a time, and no SDS client compresses unless it is told to.
+// gRPC "Compression": 2 KB become a message of 2 MiB, thousands at a time, and no client of ours compresses unless it is told to.
 function refuseEncoding(stream: ServerHttp2Stream): void {
   stream.on('error', ignore);
   const fields = {

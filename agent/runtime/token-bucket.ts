@@ -1,6 +1,6 @@
 // A token bucket: so much at once, and so much a second after that. Bounds what peers cause: streams, log lines, frames.
 
-import type { Clock } from '../runtime/time.js';
+import type { Clock } from './time.js';
 
 export interface TokenBucket {
   /** Takes one token; false when there is none. */

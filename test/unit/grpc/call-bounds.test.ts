@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import t from 'tap';
-import type { CallLimit, CallLimits } from '../../../agent/sds/call-bounds.js';
-import { createCallBounds } from '../../../agent/sds/call-bounds.js';
+import type { CallLimit, CallLimits } from '../../../agent/grpc/call-bounds.js';
+import { createCallBounds } from '../../../agent/grpc/call-bounds.js';
 
 const limits: CallLimits = { streams: 5, streamsPerOwner: 3, unfinishedBytes: 1000 };
 

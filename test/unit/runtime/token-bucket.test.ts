@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createTokenBucket } from '../../../agent/sds/token-bucket.js';
+import { createTokenBucket } from '../../../agent/runtime/token-bucket.js';
 import { createFakeClock } from '../../fixtures/clock.js';
 
 t.test('the burst at once, then what time brings back, never more than the burst', async (t) => {
