@@ -2,6 +2,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { createAgentCommand } from './commands/agent.js';
+import { createCaCommand } from './commands/ca.js';
 import { createCheckConfigCommand } from './commands/check-config.js';
 import { exitCodeOf, formatError } from './commands/command.js';
 import { createDevCommand } from './commands/dev.js';
@@ -30,16 +31,25 @@ function createTerminal(): Terminal {
   };
 }
 
+/** Errors, help and exits of a command and of those below it are the program's. */
+function inherit(command: Command, program: Command): Command {
+  for (const below of command.commands) inherit(below, program);
+  return command.copyInheritedSettings(program);
+}
+
 async function main(argv: readonly string[]): Promise<number> {
   const terminal = createTerminal();
   const program = new Command('signet')
     .description('A short-lived X.509 certificate for every service account on this node, handed to its proxies by SDS.')
     .exitOverride()
+    // A command that has commands below it leaves them their options.
+    .enablePositionalOptions()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.err })
     .showHelpAfterError('(`signet --help` lists the commands)');
   const create = [
     createDevCommand,
     createAgentCommand,
+    createCaCommand,
     createFetchCommand,
     createStatusCommand,
     createRenewCommand,
@@ -47,7 +57,7 @@ async function main(argv: readonly string[]): Promise<number> {
     createCheckConfigCommand,
     createVersionCommand,
   ];
-  for (const createCommand of create) program.addCommand(createCommand(terminal).copyInheritedSettings(program));
+  for (const createCommand of create) program.addCommand(inherit(createCommand(terminal), program));
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return 0;

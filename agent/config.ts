@@ -8,6 +8,8 @@ import type { Fault, FileValues } from './config/file.js';
 import { formatPath, maxFileBytes, parseFile } from './config/file.js';
 import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './config/settings.js';
 import { isSetting, listSettings, settings } from './config/settings.js';
+import type { CaSettings } from './config/ca-settings.js';
+import { caSettings } from './config/ca-settings.js';
 import { nodeOfKubeconfig } from './config/node-credential.js';
 import { closest, unknownKeys } from './config/suggest.js';
 import type { Upstream } from './config/upstreams.js';
@@ -29,7 +31,11 @@ export type {
   Upstream,
 } from './config/upstreams.js';
 
+/** Of the agent and of `dev`. */
 export type Config = Typed<Settings>;
+
+/** Of `signet ca`. */
+export type CaConfig = Typed<CaSettings>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -45,7 +51,7 @@ export interface ConfigInput {
   readonly flags?: Readonly<Record<string, string>>;
   /** Default: the environment of the process. */
   readonly env?: Environment;
-  /** The file of --config. Default: $SIGNET_CONFIG, then for the agent /etc/signet/agent.yaml; `dev` has no default file. */
+  /** The file of --config. Default: $SIGNET_CONFIG, then /etc/signet/agent.yaml or ca.yaml; `dev` has no default file. */
   readonly file?: string;
   /** Values in the form of the file that come before it, by path; for flags of a command such as `--pods`. */
   readonly overrides?: Readonly<Record<string, { readonly value: unknown; readonly from: string }>>;
@@ -60,9 +66,9 @@ export interface Effective {
   readonly origin: string;
 }
 
-export interface LoadedConfig {
+export interface LoadedConfig<C = Config> {
   /** Frozen through and through. */
-  readonly config: Config;
+  readonly config: C;
   /** Sentences for the log: variables that look like settings but are none. */
   readonly warnings: readonly string[];
   /** The file that was read, if one was. */
@@ -88,7 +94,11 @@ export function formatFault({ path, message, line, from }: Fault): string {
   return `${path === '' ? 'the file' : path}${place === undefined ? '' : ` (${place})`} ${message}`;
 }
 
-const defaultFile = '/etc/signet/agent.yaml';
+const defaultFiles: Readonly<Record<Mode, string | undefined>> = {
+  agent: '/etc/signet/agent.yaml',
+  ca: '/etc/signet/ca.yaml',
+  dev: undefined,
+};
 
 /** Reads the file and evaluates all sources. Throws a ConfigError. */
 export function loadConfig(input: ConfigInput): LoadedConfig {
@@ -114,14 +124,14 @@ export function socketCandidates(path: 'sds.socket.path' | 'admin.socket.path', 
 function readFile(input: ConfigInput): { readonly text: string | undefined; readonly file: string | undefined } {
   const env = input.env ?? process.env;
   const named = input.file ?? (env['SIGNET_CONFIG'] || undefined);
-  const file = named ?? (input.defaults === 'agent' ? defaultFile : undefined);
+  const file = named ?? defaultFiles[input.defaults];
   const text = file === undefined ? undefined : readText(file, named === undefined);
   return { text, file: text === undefined ? undefined : file };
 }
 
 /** Where a person would write a missing setting when no file was read. */
 function fileToWrite(mode: Mode): string {
-  return mode === 'agent' ? defaultFile : 'a file for --config';
+  return defaultFiles[mode] ?? 'a file for --config';
 }
 
 /** The text of the file; undefined when it is absent and may be. */
@@ -139,10 +149,32 @@ function readText(path: string, mayBeAbsent: boolean): string | undefined {
   }
 }
 
+/** The same for `signet ca`. */
+export function loadCaConfig(input: Omit<ConfigInput, 'defaults'>): LoadedConfig<CaConfig> {
+  const whole: ConfigInput = { ...input, defaults: 'ca' };
+  const { text, file } = readFile(whole);
+  return evaluate<CaConfig>({ table: caSettings(), faultsOf: () => [], warningsOf: () => [] }, whole, text, file);
+}
+
 /** Evaluates all sources against the table; reads nothing but, for the name of the node, the kubeconfig. Throws a ConfigError. */
 export function evaluateConfig(input: ConfigInput, text: string | undefined, file: string | undefined): LoadedConfig {
+  return evaluate<Config>({ table: settings(), faultsOf: contradictions, warningsOf: foreignGrants }, input, text, file);
+}
+
+/** A table and what concerns several of its settings. */
+interface Rules<C> {
+  readonly table: Section;
+  readonly faultsOf: (config: C) => Fault[];
+  readonly warningsOf: (config: C) => string[];
+}
+
+function evaluate<C>(
+  { table, faultsOf, warningsOf }: Rules<C>,
+  input: ConfigInput,
+  text: string | undefined,
+  file: string | undefined,
+): LoadedConfig<C> {
   const env = input.env ?? process.env;
-  const table = settings();
   const named = listSettings(table);
   const content = parseFile(text ?? '');
   const faults: Fault[] = [...content.faults, ...unknownFlags(input, named)];
@@ -165,10 +197,10 @@ export function evaluateConfig(input: ConfigInput, text: string | undefined, fil
     if (source.value === undefined && content.faults.length > 0) continue;
     for (const issue of result.error.issues) faults.push(...toFaults(entry, issue, source, content, file ?? fileToWrite(input.defaults)));
   }
-  if (faults.length === 0) faults.push(...contradictions(config as Config));
+  if (faults.length === 0) faults.push(...faultsOf(config as C));
   if (faults.length > 0) throw new ConfigError(faults);
-  const whole = deepFreeze(config) as Config;
-  return { config: whole, warnings: [...unknownVariables(env, named), ...foreignGrants(whole)], file, text, effective };
+  const whole = deepFreeze(config) as C;
+  return { config: whole, warnings: [...unknownVariables(env, named), ...warningsOf(whole)], file, text, effective };
 }
 
 /** Grants of names that this agent never serves. */
@@ -323,7 +355,7 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** The effective configuration as flat fields of a log line. */
-export function configFields({ effective }: LoadedConfig): Fields {
+export function configFields({ effective }: Pick<LoadedConfig, 'effective'>): Fields {
   return Object.fromEntries(
     effective.map(({ path, value }) => [path, typeof value === 'object' ? JSON.stringify(value) : (value as string)]),
   );

@@ -4,12 +4,25 @@
 import type { Registry } from 'prom-client';
 import { Counter, Gauge, Histogram, collectDefaultMetrics } from 'prom-client';
 
+/** Those of the agent. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Creates the metrics on `registry`. Node's own metrics are added by `addProcessMetrics`. */
+/** Those of `signet ca`. */
+export type AuthorityMetrics = ReturnType<typeof createAuthorityMetrics>;
+
+/** Those of both, which the layers that both stand on write. */
+export type CommonMetrics = ReturnType<typeof commonMetrics>;
+
+/** Creates the metrics of the agent on `registry`. Node's own metrics are added by `addProcessMetrics`. */
 export function createMetrics(registry: Registry) {
   const declare = declareOn(registry);
-  return { ...agentMetrics(declare), ...serverMetrics(declare) };
+  return { ...commonMetrics(declare), ...agentMetrics(declare), ...serverMetrics(declare) };
+}
+
+/** Creates the metrics of `signet ca`. */
+export function createAuthorityMetrics(registry: Registry) {
+  const declare = declareOn(registry);
+  return { ...commonMetrics(declare), ...authorityMetrics(declare) };
 }
 
 type Declare = ReturnType<typeof declareOn>;
@@ -27,11 +40,37 @@ function declareOn(registry: Registry) {
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+/** The process, and what both stand on: the API server and the files that are followed. */
+function commonMetrics({ counter, gauge }: Declare) {
+  return {
+    buildInfo: gauge('signet_build_info', 'Always 1; the version is in the labels.', ['version', 'node']),
+    ready: gauge('signet_ready', '1 when the process is ready, else 0.'),
+    // API server and kubelet
+    kubeRequests: counter('signet_kube_requests_total', 'Calls to the API server and to the kubelet by result (ok or the kind of error).', [
+      'target',
+      'result',
+    ]),
+    kubeTokenExpired: gauge('signet_kube_token_expired', '1 when the token for the API server is expired, else 0.'),
+    watchStreams: counter('signet_kube_watch_streams_total', 'Watches that ended, by how (closed or the kind of error).', [
+      'resource',
+      'result',
+    ]),
+    watchLists: counter('signet_kube_lists_total', 'Complete reads of a resource of the API server.', ['resource', 'way']),
+    watchLastContact: gauge(
+      'signet_kube_watch_last_contact_timestamp_seconds',
+      'When the watch was last opened or brought something, in seconds since the epoch.',
+      ['resource'],
+    ),
+    // Files that are followed
+    reloads: counter('signet_reloads_total', 'Changes of followed files by result.', ['file', 'result']),
+    // Work that was refused
+    limits: counter('signet_limit_reached_total', 'Work refused because a limit was reached.', ['limit']),
+  };
+}
+
 /** What the agent has and where it gets it from. */
 function agentMetrics({ counter, gauge, histogram }: Declare) {
   return {
-    buildInfo: gauge('signet_build_info', 'Always 1; the version is in the labels.', ['version', 'node']),
-    ready: gauge('signet_ready', '1 when the agent is ready, else 0.'),
     // Identities and certificates
     identities: gauge('signet_identities', 'Identities of this node by state of their certificate.', ['state']),
     identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', [
@@ -95,22 +134,6 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
       ['source'],
     ),
     podSourceErrors: counter('signet_pod_source_errors_total', 'Failed reads of the source.', ['source']),
-    // API server and kubelet
-    kubeRequests: counter('signet_kube_requests_total', 'Calls to the API server and to the kubelet by result (ok or the kind of error).', [
-      'target',
-      'result',
-    ]),
-    kubeTokenExpired: gauge('signet_kube_token_expired', '1 when the token for the API server is expired, else 0.'),
-    watchStreams: counter('signet_kube_watch_streams_total', 'Watches that ended, by how (closed or the kind of error).', [
-      'resource',
-      'result',
-    ]),
-    watchLists: counter('signet_kube_lists_total', 'Complete reads of a resource of the API server.', ['resource', 'way']),
-    watchLastContact: gauge(
-      'signet_kube_watch_last_contact_timestamp_seconds',
-      'When the watch was last opened or brought something, in seconds since the epoch.',
-      ['resource'],
-    ),
     // Trust bundle
     roots: gauge('signet_trust_bundle_roots', 'Root certificates in the trust bundle.'),
     rootChanges: counter('signet_trust_bundle_changes_total', 'Changes of the trust bundle.'),
@@ -143,9 +166,34 @@ function serverMetrics({ counter, gauge }: Declare) {
     // Peers and limits
     peers: counter('signet_peer_connections_total', 'Connections by what the peer policy said.', ['grant']),
     grants: counter('signet_grants_total', 'Keys of identities handed to a peer for the first time on a stream.'),
-    limits: counter('signet_limit_reached_total', 'Work refused because a limit was reached.', ['limit']),
-    // Files that are followed
-    reloads: counter('signet_reloads_total', 'Changes of followed files by result.', ['file', 'result']),
+  };
+}
+
+/** Whom the CA served, and what it decided on. */
+function authorityMetrics({ counter, gauge, histogram }: Declare) {
+  return {
+    decisions: counter(
+      'signet_ca_decisions_total',
+      'Requests for a certificate by what was decided, and why: the rule of a grant, the reason of a refusal.',
+      ['decision', 'reason'],
+    ),
+    callSeconds: histogram('signet_ca_call_seconds', 'Time of one call from its message to its answer, in seconds.', seconds),
+    callsInFlight: gauge('signet_ca_calls_in_flight', 'Calls under way.'),
+    tokenReviews: counter('signet_ca_token_reviews_total', 'Tokens looked at, by how it was known (cached or asked) and the result.', [
+      'way',
+      'result',
+    ]),
+    liveLookups: counter('signet_ca_live_lookups_total', 'Pods looked up at the API server because the index lacked them, by result.', [
+      'result',
+    ]),
+    indexedPods: gauge('signet_ca_indexed_pods', 'Pods in the index by cluster.', ['cluster']),
+    indexSynced: gauge('signet_ca_index_synced', '1 when all pods of the cluster were read and are watched, else 0.', ['cluster']),
+    auditFailures: counter('signet_ca_audit_failures_total', 'Audit lines that could not be written.'),
+    issuerExpiry: gauge(
+      'signet_ca_issuer_expiry_timestamp_seconds',
+      'Earliest notAfter from the issuer up to its root, in seconds since the epoch.',
+    ),
+    servingExpiry: gauge('signet_ca_serving_expiry_timestamp_seconds', 'notAfter of the serving certificate, in seconds since the epoch.'),
   };
 }
 

@@ -11,8 +11,9 @@ import { build } from 'esbuild';
 const docs = dirname(fileURLToPath(import.meta.url));
 
 const entry = `
+export { caSettings } from './agent/config/ca-settings.ts';
 export { isSetting, listSettings, settings } from './agent/config/settings.ts';
-export { addProcessMetrics, createMetrics } from './agent/metrics.ts';
+export { addProcessMetrics, createAuthorityMetrics, createMetrics } from './agent/metrics.ts';
 export { reasons } from './agent/runtime/reasons.ts';
 export { Registry } from 'prom-client';
 export { optional, strictObject, toJSONSchema } from 'zod/mini';
@@ -60,7 +61,8 @@ function sections(named) {
   return found;
 }
 
-function configurationPage({ listSettings }) {
+/** The tables of the settings, a section each. */
+function settingsTables(named) {
   const head = ['setting', 'type', 'default', 'meaning', 'environment', 'flag'];
   const row = (named) => [
     code(named.path),
@@ -70,7 +72,10 @@ function configurationPage({ listSettings }) {
     named.variable === undefined ? 'file only' : code(named.variable),
     named.flag === undefined ? 'file only' : code(`--${named.flag}`),
   ];
-  const tables = [...sections(listSettings())].map(([name, settings]) => `\n## ${name}\n\n${table(head, settings.map(row))}`);
+  return [...sections(named)].map(([name, settings]) => `\n## ${name}\n\n${table(head, settings.map(row))}`).join('');
+}
+
+function configurationPage({ listSettings }) {
   return `${notice('agent/config/settings.ts')}
 # Configuration
 
@@ -89,11 +94,26 @@ It is YAML or JSON; [configuration.schema.json](configuration.schema.json) lets 
 
 \`\`\`yaml
 ${readFileSync(join(docs, 'examples/agent.yaml'), 'utf8')}\`\`\`
-${tables.join('')}`;
+${settingsTables(listSettings())}`;
+}
+
+function caConfigurationPage({ caSettings, listSettings }) {
+  return `${notice('agent/config/ca-settings.ts')}
+# Configuration of signet ca
+
+The file is the one of \`--config\`, else of \`$SIGNET_CONFIG\`, else \`/etc/signet/ca.yaml\`; [configuration-ca.schema.json](configuration-ca.schema.json)
+lets an editor check it. The rules are those of [configuration.md](configuration.md). A change needs a restart; the files of the issuer
+and those of a kubeconfig are followed. What \`signet ca\` is and does stands in [ca.md](ca.md).
+
+## Example
+
+\`\`\`yaml
+${readFileSync(join(docs, 'examples/ca.yaml'), 'utf8')}\`\`\`
+${settingsTables(listSettings(caSettings()))}`;
 }
 
 /** The file as JSON Schema: no setting is required there, since environment and flags may give it. */
-function configurationSchema({ settings, isSetting, strictObject, optional, toJSONSchema }) {
+function configurationSchema(table, title, { isSetting, strictObject, optional, toJSONSchema }) {
   const bySchema = new Map();
   const toSchema = (section) =>
     strictObject(
@@ -110,8 +130,8 @@ function configurationSchema({ settings, isSetting, strictObject, optional, toJS
     const setting = bySchema.get(zodSchema);
     if (setting !== undefined) jsonSchema.description = `${setting.sentence} Value: ${setting.allowed}.`;
   };
-  const schema = toJSONSchema(toSchema(settings()), { io: 'input', override });
-  return `${JSON.stringify({ title: 'Configuration of the Signet agent', ...schema }, null, 2)}\n`;
+  const schema = toJSONSchema(toSchema(table), { io: 'input', override });
+  return `${JSON.stringify({ title, ...schema }, null, 2)}\n`;
 }
 
 async function describeMetrics(registry) {
@@ -122,9 +142,14 @@ async function describeMetrics(registry) {
   });
 }
 
-async function metricsPage({ Registry, createMetrics, addProcessMetrics }) {
+async function metricsPage({ Registry, createMetrics, createAuthorityMetrics, addProcessMetrics }) {
   const own = new Registry();
   createMetrics(own);
+  const authority = new Registry();
+  createAuthorityMetrics(authority);
+  const ofAgent = new Set((await own.getMetricsAsJSON()).map(({ name }) => name));
+  const onlyCa = (await describeMetrics(authority)).filter(([name]) => !ofAgent.has(name.slice(1, -1)));
+  const shared = (await authority.getMetricsAsJSON()).flatMap(({ name }) => (ofAgent.has(name) ? [code(name)] : []));
   const node = new Registry();
   addProcessMetrics(node);
   const head = ['metric', 'type', 'labels', 'meaning'];
@@ -137,6 +162,11 @@ Served in the Prometheus text format at \`/metrics\` of \`http.address\`. The va
 ## Signet
 
 ${table(head, await describeMetrics(own))}
+## signet ca
+
+Beside ${shared.join(', ')}:
+
+${table(head, onlyCa)}
 ## Process
 
 What Node.js and the operating system say about the process, by prom-client.
@@ -157,7 +187,9 @@ ${table(['reason', 'what is the case', 'what to change'], rows)}`;
 const sources = await loadSources();
 const pages = {
   'configuration.md': configurationPage(sources),
-  'configuration.schema.json': configurationSchema(sources),
+  'configuration.schema.json': configurationSchema(sources.settings(), 'Configuration of the Signet agent', sources),
+  'configuration-ca.md': caConfigurationPage(sources),
+  'configuration-ca.schema.json': configurationSchema(sources.caSettings(), 'Configuration of signet ca', sources),
   'metrics.md': await metricsPage(sources),
   'reasons.md': reasonsPage(sources),
 };

@@ -13,12 +13,13 @@ function moduleOf(root, file) {
 /**
  * Options: `layers`, from the lowest up, each a list of modules (a folder or a file directly under agent/), and
  * `generated`: the modules that may import proto/gen. A module imports itself and lower layers; neighbours in a layer are
- * strangers. Type imports and dynamic imports count like all others (types by `import(…)` are refused by consistent-type-imports).
+ * strangers. `columns`: modules that import of the lower layers only what is listed, modules or files (`pods/pod`). Type
+ * imports and dynamic imports count like all others (types by `import(…)` are refused by consistent-type-imports).
  */
 const layers = {
   meta: { schema: [{ type: 'object' }] },
   create(context) {
-    const [{ layers: table, generated }] = context.options;
+    const [{ layers: table, generated, columns = {} }] = context.options;
     const layerOf = (module) => table.findIndex((layer) => layer.includes(module));
     const own = moduleOf(context.cwd, context.filename);
     const fault = (target) => {
@@ -28,6 +29,10 @@ const layers = {
         return allowed ? undefined : `${own} may not import from outside agent/`;
       }
       if (module === own) return undefined;
+      const column = columns[own];
+      const file = /^agent\/(.+)\.[jt]s$/.exec(relative(context.cwd, target))?.[1];
+      if (column !== undefined && !column.includes(module) && !column.includes(file))
+        return `${own} stands beside the agent and may not import ${file}`;
       if (layerOf(module) === -1) return `${module} has no layer: give it one in .oxlintrc.json`;
       return layerOf(module) < layerOf(own)
         ? undefined

@@ -3,7 +3,7 @@
 // replaced stay published until no leaf signed under them can live.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { Metrics } from '../metrics.js';
+import type { CommonMetrics } from '../metrics.js';
 import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { FileContent } from '../runtime/followed-file.js';
 import { followFile } from '../runtime/followed-file.js';
@@ -36,7 +36,7 @@ export interface IssuerFromFilesOptions {
   readonly leafLifetimeMs: number;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: CommonMetrics;
 }
 
 /** An issuer that does not change while the process runs. */

@@ -3,17 +3,29 @@
 
 import type { Command } from 'commander';
 import { Option } from 'commander';
+import { caSettings } from '../config/ca-settings.js';
+import type { NamedSetting } from '../config/settings.js';
 import { listSettings } from '../config/settings.js';
 
-/** Adds --config, --pods and the flags of all settings. */
+/** Adds --config, --pods and the flags of all settings of the agent. */
 export function addSettingOptions(command: Command): Command {
   command
     .option('--config <file>', 'the configuration file')
     .option('--pods <file>', 'Pod manifests to take the identities from, as the only source');
-  for (const { flag, setting } of listSettings()) {
+  return addFlags(command, listSettings(), 'docs/configuration.md');
+}
+
+/** Adds --config and the flags of all settings of `signet ca`. */
+export function addCaSettingOptions(command: Command): Command {
+  command.option('--config <file>', 'the configuration file');
+  return addFlags(command, listSettings(caSettings()), 'docs/configuration-ca.md');
+}
+
+function addFlags(command: Command, settings: readonly NamedSetting[], page: string): Command {
+  for (const { flag, setting } of settings) {
     if (flag !== undefined) command.addOption(new Option(`--${flag} <value>`, setting.sentence).hideHelp());
   }
-  return command.addHelpText('after', '\nEach setting of docs/configuration.md is a flag too, such as --log-level debug.\n');
+  return command.addHelpText('after', `\nEach setting of ${page} is a flag too, such as --log-level debug.\n`);
 }
 
 /** The names of flags as they are typed; commander hands them out in camel case. */

@@ -64,7 +64,7 @@ export interface PeerRule {
   readonly grant: 'node' | 'own' | 'none' | readonly string[];
 }
 
-const isAccountName = (text: string): boolean => {
+export const isAccountName = (text: string): boolean => {
   const [namespace = '', name = '', ...rest] = text.split('/');
   return rest.length === 0 && isNamespace(namespace) && isServiceAccount(name);
 };

@@ -24,7 +24,8 @@ import { labels, namespaces, peerRules } from './lists.js';
 import { podSources, rootSources } from './sources.js';
 import { upstreams } from './upstreams.js';
 
-export type Mode = 'agent' | 'dev';
+/** Whose settings: those of the agent, with its defaults or those of `dev`, or those of `signet ca`. */
+export type Mode = 'agent' | 'dev' | 'ca';
 
 /** What defaults may depend on. */
 export interface Place {
@@ -46,7 +47,7 @@ export interface Setting<V, Suffix extends string = ''> extends Kind<V, Suffix> 
 
 type Default = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>> | ((place: Place) => unknown) | undefined;
 
-function setting<V, Suffix extends string>(kind: Kind<V, Suffix>, sentence: string, value?: Default): Setting<V, Suffix> {
+export function setting<V, Suffix extends string>(kind: Kind<V, Suffix>, sentence: string, value?: Default): Setting<V, Suffix> {
   return { ...kind, sentence, defaultIn: (place) => (typeof value === 'function' ? value(place) : value) };
 }
 

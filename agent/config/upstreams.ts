@@ -75,17 +75,22 @@ export interface CertManagerUpstream extends ObjectUpstream {
 
 export type Upstream = BuiltInUpstream | IstioUpstream | KubernetesCsrUpstream | PodCertificateUpstream | CertManagerUpstream;
 
-function builtInSchema() {
-  const issuer = mapping(
+export const issuerFilesText = 'a mapping of files: certificate, privateKey, chain, roots';
+
+export function issuerFilesSchema(): Schema<IssuerFiles> {
+  return mapping(
     {
       certificate: pathSchema(),
       privateKey: pathSchema(),
       chain: z.exactOptional(pathSchema()),
       roots: z.exactOptional(pathSchema()),
     },
-    'a mapping of files: certificate, privateKey, chain, roots',
+    issuerFilesText,
   );
-  return mapping({ kind: z.literal('built-in'), issuer: z.exactOptional(issuer) }, 'an upstream');
+}
+
+function builtInSchema() {
+  return mapping({ kind: z.literal('built-in'), issuer: z.exactOptional(issuerFilesSchema()) }, 'an upstream');
 }
 
 const isDnsName = (text: string): boolean => /^(?=.{1,253}$)[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*$/.test(text);

@@ -1,7 +1,7 @@
 // The access of this process to the API server: by the kubeconfig of the settings, else as the pod that it runs in.
-// Used by agent.ts. Promises: nothing is read and nothing is connected before the first call.
+// Used by the wirings. Promises: nothing is read and nothing is connected before the first call.
 
-import type { Metrics } from '../metrics.js';
+import type { CommonMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
@@ -11,15 +11,18 @@ import type { Credential } from './credentials.js';
 import { createInClusterCredential, inClusterServer } from './credentials.js';
 import { createKubeconfigCredential } from './kubeconfig.js';
 
-export interface KubeAccessOptions {
+export interface CredentialOptions {
   /** Path of a kubeconfig. Default: the account of our own pod. */
   readonly kubeconfig?: string | undefined;
   /** For KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly node: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: CommonMetrics;
+}
+
+export interface KubeAccessOptions extends CredentialOptions {
+  readonly node: string;
 }
 
 export interface KubeClients {
@@ -37,15 +40,15 @@ export interface KubeAccess extends KubeClients {
   connect(): KubeClients;
 }
 
-export function createKubeAccess({ kubeconfig, env, node, clock, log, metrics }: KubeAccessOptions): KubeAccess {
+/** Who this process is: without a kubeconfig and outside of pods nobody, which the first call says. */
+export function createCredential({ kubeconfig, env, clock, log, metrics }: CredentialOptions): Credential {
+  if (kubeconfig !== undefined) return createKubeconfigCredential({ path: kubeconfig, clock, log });
   const server = inClusterServer(env);
-  const credential =
-    kubeconfig !== undefined
-      ? createKubeconfigCredential({ path: kubeconfig, clock, log })
-      : server !== undefined
-        ? createInClusterCredential({ server, clock, log, metrics })
-        : withoutCredential;
-  return accessWith(credential, { node, clock, metrics });
+  return server === undefined ? withoutCredential : createInClusterCredential({ server, clock, log, metrics });
+}
+
+export function createKubeAccess(options: KubeAccessOptions): KubeAccess {
+  return accessWith(createCredential(options), options);
 }
 
 export function accessWith(

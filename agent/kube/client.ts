@@ -5,7 +5,7 @@
 
 import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Metrics } from '../metrics.js';
+import type { CommonMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { withDeadline } from '../runtime/time.js';
@@ -87,7 +87,7 @@ export interface KubeClientOptions {
   /** The user to act as (Impersonate-User), e.g. `system:node:node-a`. */
   readonly as?: string;
   readonly clock: Clock;
-  readonly metrics: Metrics;
+  readonly metrics: CommonMetrics;
 }
 
 const defaultDeadlineMs = 10_000;

@@ -21,7 +21,19 @@ export interface Snapshot<T> {
 /** The fields of an object that are kept; undefined leaves the object out. */
 export type Project<T> = (object: KubeObject) => T | undefined;
 
-export class ObjectCopy<T> {
+/** What a reflector tells of the objects that it reads. */
+export interface ObjectSink<T> {
+  /** Why they are missing or may be old, as it was last told. */
+  readonly reason: Reason | undefined;
+  /** An event of a watch, of which everything before is here. */
+  apply(event: WatchEvent): void;
+  /** A complete read, by UID. */
+  replace(objects: Map<string, T>): void;
+  /** The objects may be old from now on, or are again what the server has. */
+  explain(reason: Reason | undefined): void;
+}
+
+export class ObjectCopy<T> implements ObjectSink<T> {
   readonly #project: Project<T>;
   readonly #snapshot: WatchedValue<Snapshot<T>>;
   #objects = new Map<string, T>();
@@ -43,14 +55,12 @@ export class ObjectCopy<T> {
     return this.#reason;
   }
 
-  /** An event of a watch, of which everything before is here. */
   apply(event: WatchEvent): void {
     if (!change(this.#objects, event, this.#project) || this.#publishing) return;
     this.#publishing = true;
     void nextTurn().then(() => this.#publish());
   }
 
-  /** A complete read. */
   replace(objects: Map<string, T>): void {
     this.#objects = objects;
     this.#complete = true;
@@ -58,7 +68,6 @@ export class ObjectCopy<T> {
     this.#publish();
   }
 
-  /** The objects may be old from now on, or are again what the server has. */
   explain(reason: Reason | undefined): void {
     if (isDeepStrictEqual(reason, this.#reason)) return;
     this.#reason = reason;

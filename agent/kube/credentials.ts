@@ -4,7 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Metrics } from '../metrics.js';
+import type { CommonMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
@@ -60,7 +60,7 @@ export interface InClusterOptions {
   readonly caFile?: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: CommonMetrics;
 }
 
 /** The address of the API server as every pod is told it; undefined outside pods. */

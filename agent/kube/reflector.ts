@@ -2,7 +2,7 @@
 // Used by the pod source and the root sources. Promises: whatever the server does, the copy is never emptied by a fault, the
 // server sees at most one new call a second or so, and a watch that died without a word is found by its deadline.
 
-import type { Metrics } from '../metrics.js';
+import type { CommonMetrics } from '../metrics.js';
 import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
@@ -11,7 +11,7 @@ import type { Clock } from '../runtime/time.js';
 import { backoff, sleep } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import type { KubeClient, Query, WatchEvent } from './client.js';
-import type { Project, Snapshot } from './copy.js';
+import type { ObjectSink, Project, Snapshot } from './copy.js';
 import { ObjectCopy, change } from './copy.js';
 import { listAll } from './list.js';
 import { detailOf, fromStatus, isVersionUnusable, retryAfterOf, statusOf } from './status.js';
@@ -31,13 +31,16 @@ export interface ReflectorOptions<T> {
   /** For logs and the `resource` label: `pods`, `configmaps`, … */
   readonly resource: string;
   readonly project: Project<T>;
-  /** The reason before anything was read. */
-  readonly unread: Reason;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: CommonMetrics;
   /** In [0, 1). Default Math.random. */
   readonly random?: () => number;
+}
+
+export interface CopyOptions {
+  /** The reason before anything was read. */
+  readonly unread: Reason;
 }
 
 /** The server ends a watch after a time in this range, so that those of many nodes do not end together. */
@@ -74,9 +77,15 @@ interface Position {
   streamsFrom: number;
 }
 
-export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
-  const { clock, log, metrics, resource, random = Math.random } = options;
+/** Keeps a copy, and gives it as a snapshot that is made anew with every change: for what is not large. */
+export function createReflector<T>(options: ReflectorOptions<T> & CopyOptions): Reflector<T> {
   const copy = new ObjectCopy(options.project, options.unread);
+  return { snapshot: copy.snapshot, run: (signal) => reflect(options, copy, signal) };
+}
+
+/** Lists and watches until the signal aborts and tells the sink; never rejects for outside trouble. */
+export async function reflect<T>(options: ReflectorOptions<T>, copy: ObjectSink<T>, signal: AbortSignal): Promise<void> {
+  const { clock, log, metrics, resource, random = Math.random } = options;
   const position: Position = { version: undefined, newest: false, streamsFrom: -Infinity };
 
   const failed = (error: unknown): void => {
@@ -93,33 +102,28 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector<T> {
     copy.explain(next);
   };
 
-  return {
-    snapshot: copy.snapshot,
-    async run(signal) {
-      for (let attempt = 0; !signal.aborted;) {
-        const startedAt = clock.monotonic();
-        let delay = 0;
-        let sound = true;
-        try {
-          await follow(options, copy, position, signal);
-          metrics.watchStreams.inc({ resource, result: 'closed' });
-        } catch (error) {
-          if (signal.aborted) return;
-          failed(error);
-          sound = false;
-          delay = retryAfterOf(error) ?? 0;
-        }
-        attempt = sound && clock.monotonic() - startedAt >= soundAfterMs ? 0 : attempt + 1;
-        if (attempt > 0) delay = Math.max(delay, backoff(attempt, retryAfter, random));
-        // Rejects only when the signal aborts, which ends the loop.
-        if (delay > 0) await sleep(clock, delay, signal).catch(() => undefined);
-      }
-    },
-  };
+  for (let attempt = 0; !signal.aborted;) {
+    const startedAt = clock.monotonic();
+    let delay = 0;
+    let sound = true;
+    try {
+      await follow(options, copy, position, signal);
+      metrics.watchStreams.inc({ resource, result: 'closed' });
+    } catch (error) {
+      if (signal.aborted) return;
+      failed(error);
+      sound = false;
+      delay = retryAfterOf(error) ?? 0;
+    }
+    attempt = sound && clock.monotonic() - startedAt >= soundAfterMs ? 0 : attempt + 1;
+    if (attempt > 0) delay = Math.max(delay, backoff(attempt, retryAfter, random));
+    // Rejects only when the signal aborts, which ends the loop.
+    if (delay > 0) await sleep(clock, delay, signal).catch(() => undefined);
+  }
 }
 
 /** Brings the copy up to date and follows one watch to its end. */
-async function follow<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
+async function follow<T>(options: ReflectorOptions<T>, copy: ObjectSink<T>, position: Position, signal: AbortSignal): Promise<void> {
   if (position.version === undefined && options.clock.monotonic() >= position.streamsFrom) {
     if (await watchFromStart(options, copy, position, signal)) return;
     position.streamsFrom = options.clock.monotonic() + notServedMs;
@@ -128,7 +132,7 @@ async function follow<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, posi
   await watch(options, copy, position, undefined, signal);
 }
 
-async function list<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, position: Position, signal: AbortSignal): Promise<void> {
+async function list<T>(options: ReflectorOptions<T>, copy: ObjectSink<T>, position: Position, signal: AbortSignal): Promise<void> {
   const { client, path, query = {}, project } = options;
   let listed = await listAll(client, { path, query, newest: position.newest }, signal);
   // What a server has at hand may lack what it has not read yet: that there is nothing is believed of the newest alone.
@@ -140,7 +144,7 @@ async function list<T>(options: ReflectorOptions<T>, copy: ObjectCopy<T>, positi
 
 function take<T>(
   { clock, log, metrics, resource }: ReflectorOptions<T>,
-  copy: ObjectCopy<T>,
+  copy: ObjectSink<T>,
   position: Position,
   objects: Map<string, T>,
   version: string | undefined,
@@ -163,7 +167,7 @@ interface Initial {
 /** One watch; with `initial` the server sends all objects first, and they count when it says that this was all. */
 async function watch<T>(
   options: ReflectorOptions<T>,
-  copy: ObjectCopy<T>,
+  copy: ObjectSink<T>,
   position: Position,
   initial: Initial | undefined,
   signal: AbortSignal,
@@ -206,7 +210,7 @@ async function watch<T>(
 /** A watch that begins with all objects. Returns false where that is not served. */
 async function watchFromStart<T>(
   options: ReflectorOptions<T>,
-  copy: ObjectCopy<T>,
+  copy: ObjectSink<T>,
   position: Position,
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -2,6 +2,8 @@
 // Logs, metrics, status, readiness and (later) doctor speak from it; code paths name an entry by its code.
 // A test reaches every entry by a real scene.
 
+import { authorityReasons } from './authority-reasons.js';
+
 export interface ReasonText {
   /** One sentence: what is the case. */
   readonly sentence: string;
@@ -353,6 +355,8 @@ export const reasons = {
     sentence: 'The changed peer rules or selection have a fault.',
     action: 'Correct the configuration file; the rules from before stay in use.',
   },
+  // Decisions of signet ca
+  ...authorityReasons,
   // Process
   'http-port-taken': {
     sentence: 'The HTTP address cannot be bound.',

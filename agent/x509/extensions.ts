@@ -40,7 +40,7 @@ export const keyUsageNames = [
 ] as const;
 
 /** Choices of GeneralName (RFC 5280 §4.2.1.6) by tag number. */
-export const nameForms = { directory: 4, uri: 6 } as const;
+export const nameForms = { dns: 2, directory: 4, uri: 6, address: 7 } as const;
 
 export interface Subtree {
   /** Tag number of the GeneralName. */
@@ -55,6 +55,8 @@ export interface NameConstraints {
 }
 
 export interface Extensions {
+  /** OIDs of all extensions. */
+  readonly types: ReadonlySet<string>;
   /** OIDs of the extensions that are marked critical. */
   readonly critical: ReadonlySet<string>;
   readonly basicConstraints?: { readonly isCa: boolean; readonly pathLength?: number };
@@ -87,7 +89,7 @@ const readers: Readonly<Record<string, (value: Asn1, into: Writable) => void>> =
 export function readExtensions(list: readonly Asn1[]): Extensions {
   const seen = new Set<string>();
   const critical = new Set<string>();
-  const extensions: Writable = { critical };
+  const extensions: Writable = { types: seen, critical };
   for (const node of list) {
     const parts = der.elements(node);
     const oid = der.readOid(parts[0]);

@@ -2,6 +2,7 @@
 // Called by our CAs with requests that they have checked, and by the issuer for its own certificate.
 
 import { createHash, randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
 import * as der from './der.js';
 import { clientAuth, extensionOids, extensionTypes, keyUsageNames, nameForms, serverAuth } from './extensions.js';
 import type { SignatureAlgorithm } from './signature-algorithms.js';
@@ -28,10 +29,14 @@ export interface CertificateContent {
   /** Name, DER; may be the empty name for a leaf. */
   readonly subject: Buffer;
   readonly publicKeySpki: Buffer;
-  readonly uri: string;
+  readonly uri?: string;
+  /** DNS names and IP addresses, for a server that is reached by them. */
+  readonly hosts?: readonly string[];
   /** ms since the epoch, cut to whole seconds. */
   readonly notBefore: number;
   readonly notAfter: number;
+  /** At most 20 octets. Default: 16 random ones. */
+  readonly serial?: Buffer;
 }
 
 /** The empty Name. */
@@ -53,12 +58,12 @@ function readSpki(publicKeySpki: Buffer): { keyId: string; isRsa: boolean } {
   return { keyId, isRsa: der.readOid(der.elements(algorithm)[0]) === rsaEncryption };
 }
 
-/** A certificate in DER with a random 128-bit serial number. */
+/** A certificate in DER. */
 export async function signCertificate(signer: Signer, name: SignerName, content: CertificateContent): Promise<Buffer> {
   const { identifier } = signer.algorithm;
   const tbs = der.sequence(
     version3,
-    der.integer(randomBytes(16)),
+    der.integer(content.serial ?? randomBytes(16)),
     identifier,
     der.encoded(name.subject),
     der.sequence(der.time(content.notBefore), der.time(content.notAfter)),
@@ -72,7 +77,8 @@ export async function signCertificate(signer: Signer, name: SignerName, content:
 
 function extensionsOf(content: CertificateContent, issuer: SignerName): der.Asn1[] {
   const { keyId, isRsa } = readSpki(content.publicKeySpki);
-  const san = der.sequence(der.context(nameForms.uri, Buffer.from(content.uri)));
+  const { uri, hosts = [] } = content;
+  const san = der.sequence(...(uri === undefined ? [] : [der.context(nameForms.uri, Buffer.from(uri))]), ...hosts.map(hostName));
   return [
     ...(content.profile === 'ca' ? caExtensions : isRsa ? rsaLeafExtensions : leafExtensions),
     extension(extensionTypes.subjectKeyId, false, der.octetString(Buffer.from(keyId, 'hex'))),
@@ -80,6 +86,22 @@ function extensionsOf(content: CertificateContent, issuer: SignerName): der.Asn1
     // RFC 5280 §4.2.1.6: critical when the subject is empty.
     extension(extensionTypes.subjectAltName, content.subject.equals(emptyName), san),
   ];
+}
+
+/** RFC 5280 §4.2.1.6: an address in network byte order, of 4 or 16 octets. */
+function hostName(host: string): der.Asn1 {
+  const version = isIP(host);
+  return version === 0 ? der.context(nameForms.dns, Buffer.from(host)) : der.context(nameForms.address, addressBytes(host, version));
+}
+
+function addressBytes(address: string, version: number): Buffer {
+  if (version === 4) return Buffer.from(address.split('.').map(Number));
+  // URL writes the canonical form: eight groups but for one run of zeros, no dotted quad.
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
+  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const [before, after] = [groups(head), groups(tail ?? '')];
+  const zeros = Array.from({ length: tail === undefined ? 0 : 8 - before.length - after.length }, () => '0');
+  return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
 /** One Extension; FALSE is the default and so not written. */

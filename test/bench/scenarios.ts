@@ -1,6 +1,7 @@
 // The scenarios of the bench, one function for each budget. Each starts what it needs, measures, and stops it.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { caRates } from './ca-rates.js';
 import { clusterScenarios } from './cluster-scenarios.js';
 import type { Row, Scenario } from './measure.js';
 import { bareNodeMs, identity, idleMiB, newer, median, podsFile, residentMiB, startBareServer, startClient } from './measure.js';
@@ -209,4 +210,5 @@ export const scenarios: readonly Scenario[] = [
   { name: 'pod-to-wire', run: podToWire },
   { name: 'cold-fill', run: coldFill },
   { name: 'many-streams', run: manyStreams },
+  { name: 'ca-rates', run: caRates },
 ];

@@ -1,9 +1,10 @@
 // The plain manifests, read: what no rule in them may grant. What they do grant is tried by test/cluster/manifests.test.ts.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadConfig } from '../../agent/config.js';
+import { parseAllDocuments } from 'yaml';
+import { loadCaConfig, loadConfig } from '../../agent/config.js';
 import { agentAccount, manifestComponents, readDefaultManifests, readManifests } from '../fixtures/manifests.js';
 
 interface Rule {
@@ -74,5 +75,23 @@ t.test('each configuration is accepted, under the variables of the DaemonSet', (
     [['node'], ['workload'], ['kubernetes-csr'], ['pod-certificate'], ['cert-manager']],
     'of the base, and of the components that replace it',
   );
+  t.end();
+});
+
+t.test('the CA: what it may do, and its configuration under the variables of the Deployment', (t) => {
+  const directory = 'packaging/kustomize/components/ca';
+  const [role, binding] = parseAllDocuments(readFileSync(join(directory, 'rbac.yaml'), 'utf8')).map(
+    (document) => document.toJS() as unknown,
+  );
+  t.strictSame((role as { readonly rules: unknown }).rules, [
+    { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+    { apiGroups: [''], resources: ['pods'], verbs: ['list', 'watch'] },
+  ]);
+  t.match(binding, { subjects: [{ kind: 'ServiceAccount', name: 'signet-ca', namespace: 'signet-system' }] });
+  const { config, warnings } = loadCaConfig({ env: { SIGNET_HTTP_ADDRESS: '10.0.0.1:9471' }, file: join(directory, 'ca.yaml') });
+  t.same(warnings, []);
+  t.match(config, { trustDomain: 'cluster.local', nodeAgents: ['signet-system/signet-agent'], http: { address: { port: 9471 } } });
+  t.ok(config.listen.names.includes('signet-ca.signet-system.svc'), 'the name of its Service');
+  t.match(loadCaConfig({ env: {}, file: 'docs/examples/ca.yaml' }).warnings, []);
   t.end();
 });

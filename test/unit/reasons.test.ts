@@ -20,6 +20,7 @@ import type { Selection } from '../../agent/pods/selection.js';
 import { whyLeftOut } from '../../agent/pods/selection.js';
 import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { openIssuer } from '../../agent/x509/self-signed.js';
+import { authorityScenes } from '../fixtures/authority-reasons.js';
 import { caScenes } from '../fixtures/ca-reasons.js';
 import { kubeScenes } from '../fixtures/kube-reasons.js';
 import { restartScenes } from '../fixtures/restart-reasons.js';
@@ -59,6 +60,7 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   ...caScenes,
   // Request objects at the API server
   ...requestScenes,
+  ...authorityScenes,
   // Answers of a CA
   'answer-empty': answer(() => []),
   'answer-too-large': answer((leaf) => [leaf(), Buffer.alloc(5 * 1024 * 1024)]),

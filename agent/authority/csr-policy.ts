@@ -1,0 +1,87 @@
+// What of a certificate signing request is let through: its public key, and nothing else. Called by the service after it
+// knows whom the certificate is for. A refusal is an `invalid` error whose reason names the check.
+
+import type { KeyObject } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { SignetError } from '../runtime/errors.js';
+import type { Fields } from '../runtime/errors.js';
+import type { ReasonCode } from '../runtime/reasons.js';
+import type { Csr } from '../x509/csr.js';
+import { isSignedBy, parseCsr, requestedKey } from '../x509/csr.js';
+import * as der from '../x509/der.js';
+import { extensionOids } from '../x509/extensions.js';
+
+/** Types and sizes of keys that can be certified. */
+export const certifiedKeyTypes = ['ec-p256', 'ec-p384', 'ec-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'] as const;
+export type CertifiedKeyType = (typeof certifiedKeyTypes)[number];
+
+export interface CsrPolicy {
+  /** What the request asks for beside its key and identity: refused (`strict`) or left out of the certificate (`ignore`). */
+  readonly extras: 'strict' | 'ignore';
+  readonly keyTypes: readonly CertifiedKeyType[];
+}
+
+/** What is signed of a request. */
+export interface CheckedCsr {
+  readonly publicKeySpki: Buffer;
+  /** SHA-256 of it, hex. */
+  readonly spkiSha256: string;
+}
+
+/** PEM with one block; what a CSR of RSA 4096 takes is 2 KiB. */
+const maxPemLength = 16 * 1024;
+
+/** Throws `invalid` with the failed check. */
+export async function checkCsr(pem: string, uri: string, policy: CsrPolicy): Promise<CheckedCsr> {
+  const csr = readCsr(pem);
+  if (policy.extras === 'strict') refuseExtras(csr, uri);
+  const key = requestedKey(csr);
+  const keyType = key === undefined ? 'unreadable' : keyTypeOf(key);
+  if (key === undefined || !(policy.keyTypes as readonly string[]).includes(keyType)) throw refuse('csr-key', { keyType });
+  if (!(await isSignedBy(csr, key))) throw refuse('csr-signature');
+  const { publicKeySpki } = csr;
+  return { publicKeySpki, spkiSha256: createHash('sha256').update(publicKeySpki).digest('hex') };
+}
+
+function refuse(reason: ReasonCode, fields: Fields = {}, cause?: unknown): SignetError {
+  return new SignetError('invalid', 'certificate request is refused', { reason, fields, cause });
+}
+
+function readCsr(pem: string): Csr {
+  if (pem.length > maxPemLength) throw refuse('csr-malformed', { bytes: pem.length });
+  // RFC 7468 §7, and the label of old OpenSSL.
+  const [, base64] =
+    /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/.exec(pem) ?? [];
+  if (base64 === undefined) throw refuse('csr-malformed', { fault: 'no pem' });
+  try {
+    return parseCsr(Buffer.from(base64, 'base64'));
+  } catch (error) {
+    throw refuse('csr-malformed', {}, error);
+  }
+}
+
+/** A subject may be there as long as it says nothing: clients of Istio send an empty organisation. */
+function refuseExtras({ subject, extensions }: Csr, uri: string): void {
+  const { uris = [], otherForms = [] } = extensions.subjectAltName ?? {};
+  if (otherForms.length > 0 || uris.length > 1)
+    throw refuse('csr-extra-name', { uris: uris.slice(0, 8), otherForms: otherForms.map(String) });
+  if (uris[0] !== uri) throw refuse('csr-other-name', { uri: uris[0] ?? '' });
+  if (!saysNothing(subject)) throw refuse('csr-extra-name', { subject: subject.toString('hex').slice(0, 512) });
+  const others = [...extensions.types].filter((type) => type !== extensionOids.subjectAltName);
+  if (others.length > 0) throw refuse('csr-extra-extension', { extensions: others.slice(0, 8) });
+}
+
+function saysNothing(subject: Buffer): boolean {
+  const values = der.elements(der.decode(subject)).flatMap((set) => der.elements(set, der.tags.set).map((pair) => der.elements(pair)[1]));
+  return values.every((value) => value !== undefined && value.contentStart === value.end);
+}
+
+function keyTypeOf(key: KeyObject): string {
+  const { namedCurve = '', modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
+  if (key.asymmetricKeyType === 'ec') return curves[namedCurve] ?? `ec ${namedCurve}`;
+  if (key.asymmetricKeyType !== 'rsa') return key.asymmetricKeyType ?? 'unknown';
+  // Small exponents are as old as the keys that have them; large ones make verifiers slow.
+  return publicExponent >= 3n && publicExponent < 2n ** 33n ? `rsa-${modulusLength}` : `rsa exponent ${publicExponent}`;
+}
+
+const curves: Readonly<Record<string, CertifiedKeyType>> = { prime256v1: 'ec-p256', secp384r1: 'ec-p384', secp521r1: 'ec-p521' };

@@ -1,0 +1,107 @@
+// Signs what was decided: bounds of the lifetime, the leaf, and the answer around it. Called by the service.
+
+import { randomBytes } from 'node:crypto';
+import { SignetError } from '../runtime/errors.js';
+import type { Clock } from '../runtime/time.js';
+import { formatInstant } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import type { Certificate } from '../x509/certificate.js';
+import type { Issuer } from '../x509/issuer.js';
+import { formatCertificates, formatPem } from '../x509/pem.js';
+import { emptyName, signCertificate } from '../x509/sign.js';
+import type { IssuedFacts } from './audit.js';
+
+export interface LifetimeBounds {
+  /** Of a request that names none. */
+  readonly lifetimeMs: number;
+  readonly minLifetimeMs: number;
+  readonly maxLifetimeMs: number;
+}
+
+export interface IssueOptions {
+  /** Read anew for each signature. */
+  readonly issuer: Watched<Issuer>;
+  /** What callers are told to verify others with. */
+  readonly roots: Watched<readonly Certificate[]>;
+  readonly bounds: LifetimeBounds;
+  readonly clock: Clock;
+}
+
+export interface Issued {
+  /** PEM: leaf, intermediates, all roots in one. */
+  readonly elements: readonly string[];
+  readonly facts: IssuedFacts;
+}
+
+export interface CertificateOrder {
+  readonly uri: string;
+  readonly publicKeySpki: Buffer;
+  /** 0: as the CA likes. */
+  readonly lifetimeMs: number;
+}
+
+/** Throws `invalid` for a lifetime out of bounds, `unavailable` while the issuer is not valid. */
+export type Issue = (order: CertificateOrder) => Promise<Issued>;
+
+/** Clocks of verifiers may be behind; never more than a tenth of the lifetime, so that short lives stay short. */
+const maxBackdateMs = 120_000;
+
+export function createIssue({ issuer: current, roots, bounds, clock }: IssueOptions): Issue {
+  let prepared: Prepared | undefined;
+  return async ({ uri, publicKeySpki, lifetimeMs }) => {
+    const issuer = current.value;
+    if (prepared?.issuer !== issuer || prepared.roots !== roots.value) prepared = prepare(issuer, roots.value);
+    const { rest } = prepared;
+    const now = clock.now();
+    const life = Math.min(boundedLifetime(lifetimeMs, bounds), remainingOf(issuer, now));
+    const notAfter = Math.floor((now + life) / 1_000) * 1_000;
+    const serial = randomBytes(16);
+    const leaf = await signCertificate(issuer, issuer.name, {
+      profile: 'leaf',
+      subject: emptyName,
+      publicKeySpki,
+      uri,
+      serial,
+      notBefore: now - Math.min(maxBackdateMs, life / 10),
+      notAfter,
+    });
+    return {
+      elements: [formatPem('CERTIFICATE', leaf), ...rest],
+      facts: { serial: serial.toString('hex'), issuerKeyId: issuer.name.keyId, notAfter: formatInstant(notAfter) },
+    };
+  };
+}
+
+/** What every answer under one issuer has in common. */
+interface Prepared {
+  readonly issuer: Issuer;
+  readonly roots: readonly Certificate[];
+  /**
+   * One intermediate each, then all roots in one. Clients of this service take the roots from the last element, read one block of
+   * each other, and refuse an answer of fewer than two.
+   */
+  readonly rest: readonly string[];
+}
+
+function prepare(issuer: Issuer, roots: readonly Certificate[]): Prepared {
+  return { issuer, roots, rest: [...issuer.chain.map((each) => formatPem('CERTIFICATE', each.der)), formatCertificates(roots)] };
+}
+
+/** The texts are read by clients: that of the upper bound as istiod says it, which agents learn from. */
+function boundedLifetime(askedMs: number, { lifetimeMs, minLifetimeMs, maxLifetimeMs }: LifetimeBounds): number {
+  if (askedMs === 0) return lifetimeMs;
+  if (askedMs >= minLifetimeMs && askedMs <= maxLifetimeMs) return askedMs;
+  const text =
+    askedMs > maxLifetimeMs
+      ? `the requested TTL is greater than the max allowed TTL ${maxLifetimeMs / 1_000}s`
+      : `the requested TTL is less than ${minLifetimeMs / 1_000}s`;
+  throw new SignetError('invalid', text, { reason: 'lifetime-refused', fields: { askedSeconds: askedMs / 1_000 } });
+}
+
+function remainingOf({ certificate, notAfter }: Issuer, now: number): number {
+  if (now >= certificate.notBefore && now < notAfter) return notAfter - now;
+  throw new SignetError('unavailable', 'the issuer is not valid now', {
+    reason: 'issuer-expired',
+    fields: { notBefore: formatInstant(certificate.notBefore), notAfter: formatInstant(notAfter) },
+  });
+}

@@ -1,0 +1,241 @@
+// The wiring of `signet ca`, top to bottom: clusters and issuer -> certificate service -> TLS, the HTTP door beside it. Twin of
+// agent.ts, used by the command. No logic of its own.
+
+import type { TLSSocket } from 'node:tls';
+import type { ServerInterceptor } from '@grpc/grpc-js';
+import { Server, ServerInterceptingCall } from '@grpc/grpc-js';
+import { Registry } from 'prom-client';
+import type { IssuerOwner } from '../ca/issuer-owner.js';
+import { createFixedIssuer, createIssuerFromFiles } from '../ca/issuer-owner.js';
+import type { CaConfig, Environment, LoadedConfig } from '../config.js';
+import { configFields, processEnvironment } from '../config.js';
+import { createCallBounds } from '../grpc/call-bounds.js';
+import type { ConnectionInjector } from '../grpc/http2-guard.js';
+import { createGuardedInjector, keepaliveOptions } from '../grpc/http2-guard.js';
+import type { HttpAddress } from '../http.js';
+import { createHttpDoor } from '../http.js';
+import { createCredential } from '../kube/access.js';
+import { createKubeClient } from '../kube/client.js';
+import { listenTls } from '../listen/tls.js';
+import type { AuthorityMetrics } from '../metrics.js';
+import { addProcessMetrics, createAuthorityMetrics } from '../metrics.js';
+import { createReadiness, createTaskGroup } from '../runtime/lifecycle.js';
+import type { Logger } from '../runtime/log.js';
+import { createLogger } from '../runtime/log.js';
+import { loadNative } from '../runtime/native.js';
+import type { Clock } from '../runtime/time.js';
+import { aborted } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { until } from '../runtime/watched.js';
+import { version } from '../version.js';
+import { loadIssuer } from '../x509/issuer.js';
+import { openIssuer } from '../x509/self-signed.js';
+import type { AuditLog } from './audit.js';
+import { createAuditLog, createAuditOutput, openAuditFile } from './audit.js';
+import type { Cluster } from './clusters.js';
+import { createCluster } from './clusters.js';
+import { createIssue } from './issue.js';
+import type { CertificateService } from './service.js';
+import { createCertificateService } from './service.js';
+import { createServingCertificate } from './serving-certificate.js';
+
+export interface AuthorityOptions {
+  readonly loaded: LoadedConfig<CaConfig>;
+  readonly clock: Clock;
+  /** Standard output, for audit lines. */
+  readonly writeOutput: (text: string) => void;
+  /** Default: that of the process. */
+  readonly env?: Environment;
+  /** Receives log lines. Default: standard error. */
+  readonly writeLog?: (line: string) => void;
+}
+
+export interface Authority {
+  /** Of the certificate service. */
+  readonly address: HttpAddress;
+  readonly http: Watched<HttpAddress | undefined>;
+  /** Settles when the pods of all clusters have been read for the first time. */
+  readonly podsRead: Promise<void>;
+  /** Serves until the signal aborts or a part fails, then drains; rejects with what failed. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** How long calls under way have, and each group of parts; together less than 15 s. */
+const drainMs = 10_000;
+const stopMs = 2_000;
+
+/** Starts all parts; the service is reachable when it returns, and says UNAVAILABLE until the pods are read. */
+export async function startAuthority(options: AuthorityOptions): Promise<Authority> {
+  const { loaded, clock, writeLog } = options;
+  const { config } = loaded;
+  const log = createLogger({ level: config.log.level, ...(writeLog === undefined ? {} : { write: writeLog }) });
+  for (const warning of loaded.warnings) log.warn(warning);
+  log.info('starting', { version, ...configFields(loaded) });
+  (await loadNative()).forbidDumps();
+  const registry = new Registry();
+  addProcessMetrics(registry);
+  const metrics = createAuthorityMetrics(registry);
+  metrics.buildInfo.set({ version, node: process.versions.node }, 1);
+  const shared: Shared = { config, clock, log, metrics };
+
+  const audit = await openAudit(options, shared);
+  const clusters = createClusters(options.env ?? processEnvironment(), shared);
+  const issuer = await createIssuerOwner(shared);
+  const service = createService(clusters, issuer, audit, shared);
+  const serving = createServingCertificate({ issuer: issuer.issuer, names: config.listen.names, clock, log, metrics });
+  const grpc = createGrpcServer(service, shared);
+  const listener = await listenTls(
+    {
+      address: config.listen.address,
+      minVersion: config.listen.tlsMinVersion,
+      maxConnections: config.limits.connections,
+      identity: await serving.create(),
+      log,
+    },
+    grpc.accept,
+  );
+
+  const readiness = createReadiness();
+  for (const { id, pods } of clusters) readiness.follow(`pods of ${id}`, pods.reason, 'needed');
+  readiness.follow('issuer', issuer.reason, 'noted');
+  const beforeScrape = (): void => {
+    metrics.ready.set(readiness.state.value.ready ? 1 : 0);
+    metrics.issuerExpiry.set(issuer.issuer.value.notAfter / 1_000);
+  };
+  const http = createHttpDoor({ address: config.http.address, readiness: readiness.state, registry, beforeScrape, clock, log });
+  readiness.follow('http', http.reason, 'noted');
+
+  const doors = createTaskGroup(clock, log);
+  doors.start('listener', (signal) => listener.run(signal));
+  const tasks = createTaskGroup(clock, log);
+  tasks.start('issuer', (signal) => issuer.run(signal));
+  tasks.start('serving certificate', (signal) => serving.run(listener.show, signal));
+  for (const { id, pods } of clusters) tasks.start(`pods of ${id}`, (signal) => pods.run(signal));
+  tasks.start('http', (signal) => http.run(signal));
+
+  return {
+    address: listener.address,
+    http: http.address,
+    podsRead: Promise.all(clusters.map(({ pods }) => until(pods.reason, (reason) => reason === undefined))).then(() => undefined),
+    async run(signal) {
+      try {
+        await Promise.race([aborted(signal), tasks.ended, doors.ended]);
+      } finally {
+        log.info('stopping');
+        readiness.drain();
+        await doors.stop(stopMs);
+        grpc.goAway();
+        await service.idle(drainMs);
+        grpc.close();
+        await tasks.stop(stopMs);
+        await audit.close();
+        log.info('stopped');
+      }
+    },
+  };
+}
+
+interface Shared {
+  readonly config: CaConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: AuthorityMetrics;
+}
+
+async function openAudit({ writeOutput }: AuthorityOptions, { config, clock, log, metrics }: Shared): Promise<AuditLog> {
+  const { file, onFailure } = config.audit;
+  const sink = file === undefined ? createAuditOutput(writeOutput) : await openAuditFile(file, clock);
+  return createAuditLog({ sink, onFailure, log, metrics });
+}
+
+/** Our own cluster first. */
+function createClusters(
+  env: Environment,
+  { config, clock, log, metrics }: Shared,
+): readonly (Cluster & { readonly aliases: readonly string[] })[] {
+  const all = [{ ...config.cluster, kubeconfig: config.kubeconfig }, ...config.clusters];
+  return all.map(({ id, aliases = [], kubeconfig }) => {
+    const credential = createCredential({ kubeconfig, env, clock, log, metrics });
+    const client = createKubeClient({ credential, clock, metrics });
+    return { aliases, ...createCluster({ id, client, audiences: config.audiences, clock, log, metrics }) };
+  });
+}
+
+async function createIssuerOwner({ config, clock, log, metrics }: Shared): Promise<IssuerOwner> {
+  const files = config.issuer;
+  if (files === undefined) {
+    return createFixedIssuer(await openIssuer({ directory: config.state.directory, trustDomain: config.trustDomain, clock }));
+  }
+  const initial = await loadIssuer(files, clock.now());
+  return createIssuerFromFiles({ files, initial, leafLifetimeMs: config.certificate.maxLifetimeMs, clock, log, metrics });
+}
+
+function createService(
+  clusters: readonly (Cluster & { readonly aliases: readonly string[] })[],
+  { issuer, roots }: IssuerOwner,
+  audit: AuditLog,
+  { config, clock, log, metrics }: Shared,
+): CertificateService {
+  const byId = new Map(clusters.flatMap((cluster) => [cluster.id, ...cluster.aliases].map((id) => [id, cluster] as const)));
+  const { trustDomain, nodeAgents, deny } = config;
+  return createCertificateService({
+    clusterOf: (id) => (id === '' ? clusters[0] : byId.get(id)),
+    policy: { trustDomain, nodeAgents: new Set(nodeAgents), deny },
+    csr: config.csr,
+    issue: createIssue({ issuer, roots, bounds: config.certificate, clock }),
+    audit,
+    limits: config.limits,
+    clock,
+    log,
+    metrics,
+  });
+}
+
+interface GrpcServer {
+  readonly accept: (socket: TLSSocket) => void;
+  /** Says GOAWAY; calls under way go on. */
+  goAway(): void;
+  close(): void;
+}
+
+/** Far above what the service itself bounds, which says why; of one address, behind which many nodes may be. */
+const callBounds = { streams: 100_000, streamsPerOwner: 50_000, unfinishedBytes: 16 * 1024 * 1024 } as const;
+const http2Limits = { headerListBytes: 32 * 1024, controlFrames: 1_000, halfOpenMs: 10_000 } as const;
+
+function createGrpcServer(service: CertificateService, { config, clock, metrics }: Shared): GrpcServer {
+  const { callsPerConnection, messageBytes } = config.limits;
+  const server = new Server({
+    ...keepaliveOptions,
+    'grpc.max_receive_message_length': messageBytes,
+    'grpc.max_concurrent_streams': callsPerConnection,
+    'grpc.enable_channelz': 0,
+    'interceptors': [createMissedInterceptor(service)],
+  });
+  server.addService(service.definition, service.handlers);
+  const bounds = createCallBounds(callBounds, (address) => address);
+  const injector: ConnectionInjector = createGuardedInjector(server, { limits: http2Limits, calls: bounds, clock, metrics });
+  return {
+    accept: (socket) => injector.inject(socket),
+    goAway: () => injector.close(),
+    close: () => server.forceShutdown(),
+  };
+}
+
+/** grpc-js answers a message that is too large by itself; the service has to hear of it. */
+function createMissedInterceptor(service: CertificateService): ServerInterceptor {
+  return (_method, call) =>
+    new ServerInterceptingCall(call, {
+      start(next) {
+        let taken = false;
+        next({
+          onReceiveMessage(message, pass) {
+            taken = true;
+            pass(message);
+          },
+          onCancel() {
+            if (!taken) service.missed(call.getPeer());
+          },
+        });
+      },
+    });
+}

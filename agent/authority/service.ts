@@ -1,0 +1,225 @@
+// IstioCertificateService.CreateCertificate: who calls, may it, what is signed, and the audit line before the answer. Wired by
+// server.ts. Promises: each call is answered in bounded time; the caller learns no more than that it was refused, and whether to try
+// again; a certificate that has no audit line never leaves (with `audit.onFailure: refuse`).
+
+import { randomUUID } from 'node:crypto';
+import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import type { CertificateRequest } from '../istio-wire.js';
+import { createCertificateMethod } from '../istio-wire.js';
+import type { AuthorityMetrics } from '../metrics.js';
+import type { ErrorKind } from '../runtime/errors.js';
+import { SignetError, explainError, kindOf, reasonOf, toWireStatus } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Clock } from '../runtime/time.js';
+import { formatInstant, withDeadline } from '../runtime/time.js';
+import type { AuditLog, AuditRecord } from './audit.js';
+import type { PodView } from './cluster-pod.js';
+import type { Cluster } from './clusters.js';
+import type { CsrPolicy } from './csr-policy.js';
+import { checkCsr } from './csr-policy.js';
+import type { Issue, Issued } from './issue.js';
+import type { Caller, Decision, Grant, Policy, Request } from './node-authorizer.js';
+import { decide } from './node-authorizer.js';
+import { missedBy, withPods } from './pod-lookup.js';
+import { createRecentKeys } from './recent-keys.js';
+
+export interface ServiceOptions {
+  /** The cluster that a call names; '' for one that names none. */
+  readonly clusterOf: (id: string) => Cluster | undefined;
+  readonly policy: Policy;
+  readonly csr: CsrPolicy;
+  readonly issue: Issue;
+  readonly audit: AuditLog;
+  readonly limits: { readonly calls: number; readonly deadlineMs: number };
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: AuthorityMetrics;
+}
+
+type UnaryHandler = (call: ServerUnaryCall<CertificateRequest, readonly string[]>, reply: sendUnaryData<readonly string[]>) => void;
+
+export interface CertificateService {
+  readonly definition: { readonly CreateCertificate: typeof createCertificateMethod };
+  readonly handlers: { readonly CreateCertificate: UnaryHandler };
+  /** A call that ended before its message was taken. */
+  missed(peer: string): void;
+  /** Settles when no call is under way, or at the deadline. */
+  idle(deadlineMs: number): Promise<void>;
+}
+
+/** For how long pods count that are not followed any more. */
+const maxStaleMs = 60_000;
+
+/** Of what a caller sent, in an audit line. */
+const maxText = 1_024;
+
+/** What is known of a call so far; becomes its audit line. */
+type Draft = { -readonly [Name in keyof AuditRecord]?: AuditRecord[Name] };
+
+export function createCertificateService(options: ServiceOptions): CertificateService {
+  const { limits, audit, clock, log, metrics } = options;
+  const work = createWork(options);
+  let inFlight = 0;
+  let onIdle = (): void => {};
+
+  const begin = (peer: string): Draft => ({ at: formatInstant(clock.now()), requestId: randomUUID(), peer });
+
+  /** Writes the line, then settles the call. */
+  const conclude = async (draft: Draft, outcome: Issued | SignetError): Promise<readonly string[]> => {
+    const refused = outcome instanceof SignetError;
+    const record = {
+      ...draft,
+      ...(refused
+        ? { decision: 'refuse', reason: reasonOf(outcome) ?? 'internal', detail: explainError(outcome).slice(0, maxText) }
+        : { decision: 'grant', issued: outcome.facts }),
+    } as AuditRecord;
+    metrics.decisions.inc({ decision: record.decision, reason: record.reason });
+    await audit.write(record);
+    if (refused) throw outcome;
+    return outcome.elements;
+  };
+
+  const handle = async (draft: Draft, request: CertificateRequest, metadata: Metadata): Promise<readonly string[]> => {
+    const startedAt = clock.monotonic();
+    inFlight += 1;
+    metrics.callsInFlight.set(inFlight);
+    try {
+      if (inFlight > limits.calls)
+        return await conclude(draft, new SignetError('exhausted', 'too many calls are under way', { reason: 'busy' }));
+      const never = new AbortController().signal;
+      const outcome = await withDeadline(clock, limits.deadlineMs, 'the call', never, () => work(draft, request, metadata)).catch(
+        toSignetError,
+      );
+      if (outcome instanceof SignetError && outcome.kind === 'internal') log.error('a call failed', errorFields(outcome));
+      return await conclude(draft, outcome);
+    } finally {
+      inFlight -= 1;
+      metrics.callsInFlight.set(inFlight);
+      metrics.callSeconds.observe((clock.monotonic() - startedAt) / 1_000);
+      if (inFlight === 0) onIdle();
+    }
+  };
+
+  return {
+    definition: { CreateCertificate: createCertificateMethod },
+    handlers: {
+      CreateCertificate: (call, reply) => {
+        handle(begin(call.getPeer()), call.request, call.metadata).then(
+          (elements) => reply(null, elements),
+          (error: unknown) => reply(toWireStatus(opaque(error))),
+        );
+      },
+    },
+    missed(peer) {
+      // Nobody waits for an answer any more.
+      void conclude(begin(peer), new SignetError('exhausted', 'the message was not taken', { reason: 'message-too-large' })).catch(
+        () => {},
+      );
+    },
+    async idle(deadlineMs) {
+      const never = new AbortController().signal;
+      const ended = inFlight === 0 ? Promise.resolve() : new Promise<void>((resolve) => (onIdle = resolve));
+      await withDeadline(clock, deadlineMs, 'the calls under way', never, () => ended).catch((error: unknown) => {
+        if (kindOf(error) !== 'deadline') throw error;
+        log.warn('calls were still under way at the end', { calls: inFlight });
+      });
+    },
+  };
+}
+
+function toSignetError(error: unknown): SignetError {
+  return error instanceof SignetError ? error : new SignetError('internal', 'the call failed', { cause: error });
+}
+
+const opaqueTexts: Partial<Readonly<Record<ErrorKind, string>>> = {
+  // Those of istiod, which clients know.
+  unauthenticated: 'request authenticate failure',
+  denied: 'request impersonation authentication failure',
+};
+
+/** The error as the caller may see it: whether to try again, and nothing of why. Istio's clients expect UNAUTHENTICATED for both. */
+function opaque(error: unknown): unknown {
+  const kind = kindOf(error);
+  const text = opaqueTexts[kind];
+  return text === undefined ? error : new SignetError('unauthenticated', text);
+}
+
+/** Everything between the message and the audit line. Notes in the draft what it finds out. */
+function createWork({ clusterOf, policy, csr, issue }: ServiceOptions) {
+  const keys = createRecentKeys();
+
+  return async (draft: Draft, request: CertificateRequest, metadata: Metadata): Promise<Issued> => {
+    const { impersonatedIdentity: identity, csrPem, lifetimeMs } = request;
+    if (identity !== undefined) draft.identity = identity.slice(0, maxText);
+    const clusterId = onlyText(metadata, 'clusterid');
+    const cluster = clusterOf(clusterId);
+    draft.cluster = cluster?.id ?? clusterId.slice(0, maxText);
+    if (cluster === undefined) throw new SignetError('unauthenticated', 'the cluster is not known', { reason: 'cluster-unknown' });
+    const caller = await authenticate(cluster, metadata, draft);
+    const grant = await authorize(cluster, policy, { caller, identity }, draft);
+    const { uri } = grant.id;
+    draft.identity = uri;
+    draft.through = grant.through;
+    draft.reason = grant.rule;
+    const { publicKeySpki, spkiSha256 } = await checkCsr(csrPem, uri, csr);
+    draft.spkiSha256 = spkiSha256;
+    if (keys.isOfAnother(spkiSha256, uri)) throw new SignetError('invalid', 'certificate request is refused', { reason: 'csr-key-reused' });
+    const issued = await issue({ uri, publicKeySpki, lifetimeMs });
+    keys.remember(spkiSha256, uri);
+    return issued;
+  };
+}
+
+/** As Istio's servers read it: exactly one value, or none. */
+function onlyText(metadata: Metadata, name: string): string {
+  const values = metadata.get(name);
+  return values.length === 1 ? String(values[0]) : '';
+}
+
+async function authenticate(cluster: Cluster, metadata: Metadata, draft: Draft): Promise<Caller> {
+  const bearer = metadata
+    .get('authorization')
+    .map(String)
+    .find((value) => value.startsWith('Bearer '));
+  if (bearer === undefined) throw new SignetError('unauthenticated', 'no token', { reason: 'token-missing' });
+  const { credentialId, namespace, serviceAccount, pod, node } = await cluster.reviewer.review(bearer.slice('Bearer '.length));
+  draft.authMode = 'token-review';
+  draft.caller = { namespace, serviceAccount, pod, node };
+  draft.credentialId = credentialId;
+  return draft.caller;
+}
+
+/** The decision on the index, and once more for each pod that may be newer than it. */
+async function authorize({ pods, lookup }: Cluster, policy: Policy, request: Request, draft: Draft): Promise<Grant> {
+  checkFresh(pods.staleMs());
+  let view: PodView = pods;
+  const asked = new Set<string>();
+  for (;;) {
+    const decision = decide({ policy, pods: view }, request);
+    const missed = missedBy(decision, request, view);
+    if (missed === undefined || asked.has(missed.fieldSelector)) return settle(decision, draft);
+    asked.add(missed.fieldSelector);
+    const { namespace, node, pod } = request.caller;
+    const found = await lookup.find(missed, node?.name ?? `${namespace}/${pod?.name}`);
+    if (found === undefined) return settle(decision, draft);
+    view = withPods(view, found);
+  }
+}
+
+function checkFresh(staleMs: number): void {
+  if (staleMs <= maxStaleMs) return;
+  const reason = staleMs === Infinity ? 'index-unread' : 'index-stale';
+  throw new SignetError('unavailable', 'the pods of the cluster are not known now', { reason });
+}
+
+function settle(decision: Decision, draft: Draft): Grant {
+  if (!decision.granted) {
+    throw new SignetError('denied', 'the identity is refused', {
+      reason: decision.reason,
+      fields: { compared: decision.detail.slice(0, maxText) },
+    });
+  }
+  draft.callerPod = decision.callerPod;
+  return decision;
+}

@@ -1,0 +1,87 @@
+// The certificate that the CA serves with, signed by its own issuer. Made at start and kept by the wiring. Promises: renewed at half
+// of its life and as soon as the issuer changes, each time with a new key.
+
+import type { TlsIdentity } from '../listen/tls.js';
+import type { AuthorityMetrics } from '../metrics.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Clock } from '../runtime/time.js';
+import { aborted, formatInstant } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { generateKey } from '../x509/csr.js';
+import type { Issuer } from '../x509/issuer.js';
+import { formatCertificates, formatPem } from '../x509/pem.js';
+import { emptyName, signCertificate } from '../x509/sign.js';
+
+export interface ServingOptions {
+  readonly issuer: Watched<Issuer>;
+  /** DNS names and addresses. */
+  readonly names: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<AuthorityMetrics, 'servingExpiry'>;
+}
+
+export interface ServingCertificate {
+  /** A new one. */
+  create(): Promise<TlsIdentity>;
+  /** Makes others as they are due, and gives them to `show`. */
+  run(show: (identity: TlsIdentity) => void, signal: AbortSignal): Promise<void>;
+}
+
+const lifetimeMs = 24 * 3_600_000;
+const retryMs = 30_000;
+
+export function createServingCertificate({ issuer: current, names, clock, log, metrics }: ServingOptions): ServingCertificate {
+  let dueAt = 0;
+  let signedBy: Issuer | undefined;
+
+  const create = async (): Promise<TlsIdentity> => {
+    const issuer = current.value;
+    const now = clock.now();
+    const key = await generateKey('ec-p256');
+    const notAfter = Math.min(now + lifetimeMs, issuer.notAfter);
+    const leaf = await signCertificate(issuer, issuer.name, {
+      profile: 'leaf',
+      subject: emptyName,
+      publicKeySpki: key.publicKeySpki,
+      hosts: names,
+      notBefore: now - Math.min(120_000, lifetimeMs / 10),
+      notAfter,
+    });
+    const privateKey = key.pkcs8Pem();
+    key.wipe();
+    dueAt = now + (notAfter - now) / 2;
+    signedBy = issuer;
+    metrics.servingExpiry.set(notAfter / 1_000);
+    log.info('serving certificate is new', { names, notAfter: formatInstant(notAfter) });
+    return { chain: formatPem('CERTIFICATE', leaf) + formatCertificates(issuer.chain), privateKey };
+  };
+
+  return {
+    create,
+    async run(show, signal) {
+      let renewing = Promise.resolve();
+      let alarm = { cancel: (): void => {} };
+      const plan = (delayMs: number): void => {
+        alarm.cancel();
+        if (signal.aborted) return;
+        alarm = clock.alarm(delayMs, () => {
+          renewing = create()
+            .then(show)
+            .then(
+              () => plan(dueAt - clock.now()),
+              (error: unknown) => {
+                log.error('serving certificate cannot be renewed', errorFields(error));
+                plan(retryMs);
+              },
+            );
+        });
+      };
+      current.subscribe((issuer) => plan(issuer === signedBy ? dueAt - clock.now() : 0), signal);
+      await aborted(signal);
+      alarm.cancel();
+      await renewing;
+    },
+  };
+}

@@ -1,0 +1,132 @@
+// `signet ca explain`: what a thief of a node could get from the CA now, by the decision function of the server, on the pods of the
+// cluster or on those of a file.
+
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { parse } from 'yaml';
+import type { ClusterPod } from '../authority/cluster-pod.js';
+import { toClusterPod } from '../authority/cluster-pod.js';
+import type { Exposure } from '../authority/explain.js';
+import { explainNode } from '../authority/explain.js';
+import type { Policy } from '../authority/node-authorizer.js';
+import { PodSet } from '../authority/pod-index.js';
+import type { CaConfig } from '../config.js';
+import { processEnvironment } from '../config.js';
+import { createCredential } from '../kube/access.js';
+import type { KubeObject } from '../kube/client.js';
+import { createKubeClient } from '../kube/client.js';
+import { listAll } from '../kube/list.js';
+import { createAuthorityMetrics } from '../metrics.js';
+import { SignetError } from '../runtime/errors.js';
+import { createLogger } from '../runtime/log.js';
+import { reasons } from '../runtime/reasons.js';
+import { formatInstant, systemClock } from '../runtime/time.js';
+import { Registry } from 'prom-client';
+import { loadFromCaOptions } from './ca-options.js';
+import { formatTable } from './format.js';
+import { addCaSettingOptions } from './setting-options.js';
+import type { Terminal } from './terminal.js';
+
+interface Options {
+  readonly node: string;
+  readonly identity?: string;
+  readonly diff?: string;
+  readonly pods?: string;
+  readonly json?: true;
+}
+
+export function createExplainCommand(terminal: Terminal): Command {
+  const command = new Command('explain')
+    .description('what a thief of a node could get now, and the rule that refuses the rest')
+    .requiredOption('--node <name>', 'the node')
+    .option('--identity <id>', 'only about this SPIFFE ID')
+    .option('--diff <name>', 'what this other node gives more and less')
+    .option('--pods <file>', 'the pods of the cluster as `kubectl get pods -A -o json` prints them (default: asked for)')
+    .option('--json', 'print JSON');
+  return addCaSettingOptions(command).action(async ({ node, identity, diff, pods: file, json, ...settings }: Options) => {
+    const { config } = loadFromCaOptions(settings);
+    const pods = new PodSet(file === undefined ? await listPods(config, terminal.signal) : readPods(file));
+    const policy: Policy = { trustDomain: config.trustDomain, nodeAgents: new Set(config.nodeAgents), deny: config.deny };
+    const exposure = explainNode(policy, pods, node, identity);
+    const goodUntil = formatInstant(systemClock.now() + config.certificate.maxLifetimeMs);
+    if (diff !== undefined) {
+      const other = explainNode(policy, pods, diff, identity);
+      terminal.out(json === true ? toJson(compare(exposure, other)) : formatDiff(node, diff, compare(exposure, other)));
+    } else {
+      terminal.out(json === true ? toJson({ node, goodUntil, ...exposure }) : formatExposure(node, exposure, goodUntil));
+    }
+  });
+}
+
+const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+async function listPods(config: CaConfig, signal: AbortSignal): Promise<readonly ClusterPod[]> {
+  const shared = { clock: systemClock, metrics: createAuthorityMetrics(new Registry()) };
+  const log = createLogger({ level: 'error' });
+  const client = createKubeClient({
+    credential: createCredential({ kubeconfig: config.kubeconfig, env: processEnvironment(), log, ...shared }),
+    ...shared,
+  });
+  try {
+    const { items } = await listAll(client, { path: '/api/v1/pods', newest: true }, signal);
+    return items.map(toClusterPod).filter((pod) => pod !== undefined);
+  } finally {
+    client.close();
+  }
+}
+
+function readPods(path: string): readonly ClusterPod[] {
+  let items: unknown;
+  try {
+    const text = readFileSync(path, 'utf8');
+    // JSON is YAML too, but many times quicker to read.
+    items = ((text.startsWith('{') ? JSON.parse(text) : parse(text)) as { readonly items?: unknown } | null)?.items;
+  } catch (error) {
+    throw new SignetError('invalid', 'read the pods', { cause: error, fields: { path } });
+  }
+  if (!Array.isArray(items)) throw new SignetError('invalid', 'the file holds no list of pods', { fields: { path } });
+  return items.map((item) => toClusterPod(item as KubeObject)).filter((pod) => pod !== undefined);
+}
+
+/** What can be had first, then the rest. */
+export function formatExposure(node: string, { obtainable, refused }: Exposure, goodUntil: string): string {
+  const had = obtainable.map(({ identity, rule, by, through }) => [
+    identity,
+    rule === 'node' ? 'as node agent' : 'own token',
+    `${by.namespace}/${by.name}`,
+    `${through.namespace}/${through.name} (${through.phase})`,
+  ]);
+  const not = refused.map(({ identity, reason, detail }) => [
+    identity,
+    reason,
+    `${reasons[reason].sentence}${detail === '' ? '' : ` (${detail})`}`,
+  ]);
+  return [
+    had.length === 0
+      ? `A thief of node ${node} gets no identity.\n`
+      : `A thief of node ${node} gets ${had.length} identities, each as long as its pod is there; certificates got now are good until ${goodUntil} at most:\n`,
+    ...(had.length === 0 ? [] : [formatTable([['IDENTITY', 'RULE', 'WITH THE TOKEN OF', 'THROUGH POD'], ...had])]),
+    ...(not.length === 0 ? [] : [`\n${not.length} are refused:\n`, formatTable([['IDENTITY', 'REASON', ''], ...not])]),
+  ].join('');
+}
+
+interface Difference {
+  readonly onlyFirst: readonly string[];
+  readonly onlySecond: readonly string[];
+  readonly both: number;
+}
+
+function compare(first: Exposure, second: Exposure): Difference {
+  const names = (exposure: Exposure): ReadonlySet<string> => new Set(exposure.obtainable.map(({ identity }) => identity));
+  const [a, b] = [names(first), names(second)];
+  return {
+    onlyFirst: [...a].filter((name) => !b.has(name)),
+    onlySecond: [...b].filter((name) => !a.has(name)),
+    both: [...a].filter((name) => b.has(name)).length,
+  };
+}
+
+function formatDiff(first: string, second: string, { onlyFirst, onlySecond, both }: Difference): string {
+  const list = (sign: string, names: readonly string[]): string => names.map((name) => `${sign} ${name}\n`).join('');
+  return `- ${first}\n+ ${second}\n${list('-', onlyFirst)}${list('+', onlySecond)}${both} identities are had from both.\n`;
+}

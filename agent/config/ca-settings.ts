@@ -1,0 +1,155 @@
+// The table of settings of `signet ca`, like that of the agent (settings.ts): the type of its configuration, the reading of file,
+// environment and flags, and docs/configuration-ca.md follow from it.
+
+import * as z from 'zod/mini';
+import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
+import type { Kind } from './kinds.js';
+import { absolutePath, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
+import { fileOnly, isAccountName, mapping, notEmpty, pathSchema } from './lists.js';
+import { setting } from './settings.js';
+import { issuerFilesSchema, issuerFilesText } from './upstreams.js';
+
+export type CaSettings = ReturnType<typeof caSettings>;
+
+/** A cluster besides the one that `kubeconfig` or the own pod is of. */
+export interface RemoteCluster {
+  /** What its callers send as `clusterid`. */
+  readonly id: string;
+  readonly aliases?: readonly string[];
+  readonly kubeconfig: string;
+}
+
+export function caSettings() {
+  return {
+    trustDomain: setting(trustDomain(), 'Trust domain: what follows spiffe:// in every identity that is signed.'),
+    cluster: {
+      id: setting(clusterId(), 'What callers of this cluster send as clusterid; those that send none are of this cluster.', 'Kubernetes'),
+      aliases: setting(names('a list of cluster ids', isClusterId), 'Other ids that mean this cluster.', []),
+    },
+    clusters: setting(
+      remoteClusters(),
+      'Other clusters whose pods get identities of this trust domain, each with a kubeconfig. Its id and aliases are what its callers send as clusterid.',
+      [],
+    ),
+    kubeconfig: setting(
+      optional(absolutePath()),
+      'A kubeconfig for the API server; followed, and so are the files that it names. Without it the account of the own pod is used.',
+    ),
+    audiences: setting(
+      oneOrMore(names('a list of audiences', (text) => /^[\x21-\x7e]{1,1024}$/.test(text))),
+      'Whom tokens must be for: one of these.',
+      ['signet-ca'],
+    ),
+    nodeAgents: setting(
+      names('a list of <namespace>/<service account>', isAccountName),
+      'Accounts of node agents: each of their pods may have the identity of any account that has a live pod on its node.',
+      ['signet-system/signet-agent'],
+    ),
+    deny: setting(
+      names('a list of <namespace>/<service account>, with * for any characters', isAccountPattern),
+      'Accounts that no node agent may speak for. They still get their own identity with their own token.',
+      ['kube-system/*', 'kube-public/*', 'kube-node-lease/*'],
+    ),
+    csr: {
+      extras: setting(
+        choice('strict', 'ignore'),
+        'What a certificate request asks for beside its key and its identity: refused (strict) or left out of the certificate (ignore).',
+        'strict',
+      ),
+      keyTypes: setting(keyTypes(), 'Types and sizes of keys that are certified.', [...keyTypeNames]),
+    },
+    certificate: {
+      lifetime: setting(duration('10s', '90d'), 'Lifetime of a certificate whose request names none.', '24h'),
+      minLifetime: setting(duration('10s', '90d'), 'Least lifetime that may be asked for.', '10s'),
+      maxLifetime: setting(duration('10s', '90d'), 'Longest lifetime that may be asked for; no certificate outlives the issuer.', '24h'),
+    },
+    issuer: setting(
+      optional(fileOnly(issuerFilesSchema, issuerFilesText)),
+      'PEM files of the issuer, followed. Without them one is made on the first start and kept in the state directory.',
+    ),
+    listen: {
+      address: setting(hostPort(), 'Where the certificate service is.', '0.0.0.0:15012'),
+      names: setting(
+        oneOrMore(names('a list of DNS names and addresses', (text) => /^[A-Za-z0-9.:-]{1,253}$/.test(text))),
+        'What the serving certificate names: how callers reach the service. It is signed by the issuer.',
+        ['signet-ca.signet-system.svc', 'localhost', '127.0.0.1'],
+      ),
+      tlsMinVersion: setting(choice('1.2', '1.3'), 'Oldest version of TLS that is spoken.', '1.3'),
+    },
+    limits: {
+      calls: setting(integer(1, 100_000), 'Calls under way at once; one more is told to try again.', 2_000),
+      callsPerConnection: setting(integer(1, 10_000), 'Calls under way at once on one connection; more wait at the caller.', 100),
+      connections: setting(integer(1, 100_000), 'Connections in all.', 20_000),
+      message: setting(size('4KiB', '1MiB'), 'Size of one request.', '64KiB'),
+      deadline: setting(duration('1s', '1m'), 'How long one call may take.', '10s'),
+    },
+    audit: {
+      file: setting(
+        optional(absolutePath()),
+        'Where the audit lines go; a file that is moved away is made anew. Without it: standard output.',
+      ),
+      onFailure: setting(
+        choice('refuse', 'continue'),
+        'When an audit line cannot be written: refuse what it is about, or answer all the same and say so in the log.',
+        'refuse',
+      ),
+    },
+    http: {
+      address: setting(hostPort(), 'Where /livez, /readyz and /metrics are served.', '127.0.0.1:9471'),
+    },
+    state: {
+      directory: setting(
+        absolutePath(),
+        'What survives a restart: the issuer that was made on the first start. Mode 0700.',
+        '/var/lib/signet',
+      ),
+    },
+    log: {
+      level: setting(choice('error', 'warn', 'info', 'debug'), 'What is logged.', 'info'),
+    },
+  };
+}
+
+const keyTypeNames = ['ec-p256', 'ec-p384', 'ec-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'] as const;
+type KeyTypeName = (typeof keyTypeNames)[number];
+
+function keyTypes(): Kind<KeyTypeName[]> {
+  const allowed = `a list of ${keyTypeNames.join(', ')}`;
+  return fileOnly(
+    () => z.array(z.enum(keyTypeNames, expected(`one of ${keyTypeNames.join(', ')}`)), expected(allowed)).check(notEmpty(allowed)),
+    allowed,
+  );
+}
+
+function isClusterId(text: string): boolean {
+  return /^[\x21-\x7e]{1,253}$/.test(text);
+}
+
+function isAccountPattern(text: string): boolean {
+  const [namespace = '', name = '', ...rest] = text.split('/');
+  return rest.length === 0 && isNamespace(namespace.replaceAll('*', 'x')) && isServiceAccount(name.replaceAll('*', 'x'));
+}
+
+function clusterId(): Kind<string> {
+  const allowed = 'the id of a cluster: printable characters, at most 253';
+  return { schema: () => checkedText(allowed, isClusterId), allowed, suffix: '', fileOnly: false, isOptional: false };
+}
+
+function names(allowed: string, isValid: (text: string) => boolean): Kind<string[]> {
+  return fileOnly(() => z.array(checkedText(allowed, isValid), expected(allowed)).check(z.maxLength(1_000)), allowed);
+}
+
+function oneOrMore(list: Kind<string[]>): Kind<string[]> {
+  return {
+    ...list,
+    schema: () => list.schema().check(z.refine((values) => values.length > 0, { error: `must have at least one entry: ${list.allowed}` })),
+  };
+}
+
+function remoteClusters(): Kind<RemoteCluster[]> {
+  const allowed = 'a list of clusters: {id, aliases, kubeconfig}';
+  const id = () => checkedText('the id of a cluster', isClusterId);
+  const cluster = () =>
+    mapping({ id: id(), aliases: z.exactOptional(z.array(id(), expected('a list of ids'))), kubeconfig: pathSchema() }, 'a cluster');
+  return fileOnly(() => z.array(cluster(), expected(allowed)).check(z.maxLength(100)), allowed);
+}
