@@ -13,9 +13,9 @@ import { fileURLToPath } from 'node:url';
 const self = fileURLToPath(import.meta.url);
 const root = dirname(dirname(self));
 
-/** The variables of packaging/launch.env. */
-export function launchEnv() {
-  const lines = readFileSync(join(root, 'packaging/launch.env'), 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm);
+/** The variables of a launch file of packaging. */
+export function launchEnv(file = 'launch.env') {
+  const lines = readFileSync(join(root, 'packaging', file), 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm);
   return Object.fromEntries(Array.from(lines, ([, name, value]) => [name, value]));
 }
 

@@ -26,7 +26,7 @@ export interface PodIndex extends PodView {
 
 export interface PodIndexOptions {
   readonly client: KubeClient;
-  /** Id of the cluster, for logs and metrics. */
+  /** Id of the cluster, for metrics. */
   readonly cluster: string;
   /** Called with the UID of each pod that went. */
   readonly onGone: (uid: string) => void;
@@ -36,8 +36,7 @@ export interface PodIndexOptions {
 }
 
 export function createPodIndex(options: PodIndexOptions): PodIndex {
-  const { client, cluster, onGone, clock, metrics } = options;
-  const log = options.log.child({ cluster });
+  const { client, cluster, onGone, clock, log, metrics } = options;
   const pods = new PodSet();
   const reason = new WatchedValue<Reason | undefined>({ code: 'index-unread', detail: cluster });
   let lostAt = -Infinity;

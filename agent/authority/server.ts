@@ -32,7 +32,7 @@ import { loadIssuer } from '../x509/issuer.js';
 import { openIssuer } from '../x509/self-signed.js';
 import type { AuditLog } from './audit.js';
 import { createAuditLog, createAuditOutput, openAuditFile } from './audit.js';
-import type { Cluster } from './clusters.js';
+import type { WatchedCluster } from './clusters.js';
 import { createCluster } from './clusters.js';
 import { createIssue } from './issue.js';
 import type { CertificateService } from './service.js';
@@ -110,7 +110,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const tasks = createTaskGroup(clock, log);
   tasks.start('issuer', (signal) => issuer.run(signal));
   tasks.start('serving certificate', (signal) => serving.run(listener.show, signal));
-  for (const { id, pods } of clusters) tasks.start(`pods of ${id}`, (signal) => pods.run(signal));
+  for (const cluster of clusters) tasks.start(`cluster ${cluster.id}`, (signal) => cluster.run(signal));
   tasks.start('http', (signal) => http.run(signal));
 
   return {
@@ -149,15 +149,13 @@ async function openAudit({ writeOutput }: AuthorityOptions, { config, clock, log
 }
 
 /** Our own cluster first. */
-function createClusters(
-  env: Environment,
-  { config, clock, log, metrics }: Shared,
-): readonly (Cluster & { readonly aliases: readonly string[] })[] {
+function createClusters(env: Environment, { config, clock, log, metrics }: Shared): readonly WatchedCluster[] {
+  const { audiences, whenApiServerAway } = config;
   const all = [{ ...config.cluster, kubeconfig: config.kubeconfig }, ...config.clusters];
   return all.map(({ id, aliases = [], kubeconfig }) => {
     const credential = createCredential({ kubeconfig, env, clock, log, metrics });
     const client = createKubeClient({ credential, clock, metrics });
-    return { aliases, ...createCluster({ id, client, audiences: config.audiences, clock, log, metrics }) };
+    return createCluster({ id, aliases, client, audiences, whenApiServerAway, clock, log, metrics });
   });
 }
 
@@ -171,7 +169,7 @@ async function createIssuerOwner({ config, clock, log, metrics }: Shared): Promi
 }
 
 function createService(
-  clusters: readonly (Cluster & { readonly aliases: readonly string[] })[],
+  clusters: readonly WatchedCluster[],
   { issuer, roots }: IssuerOwner,
   audit: AuditLog,
   { config, clock, log, metrics }: Shared,

@@ -13,7 +13,7 @@ import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import { formatInstant, withDeadline } from '../runtime/time.js';
-import type { AuditLog, AuditRecord } from './audit.js';
+import type { AuditLog, AuditRecord, AuthMode } from './audit.js';
 import type { PodView } from './cluster-pod.js';
 import type { Cluster } from './clusters.js';
 import type { CsrPolicy } from './csr-policy.js';
@@ -48,8 +48,8 @@ export interface CertificateService {
   idle(deadlineMs: number): Promise<void>;
 }
 
-/** For how long pods count that are not followed any more. */
-const maxStaleMs = 60_000;
+/** For how long pods count that are not followed any more; where tokens are told apart without the API server, pods must be too. */
+const maxStaleMs: Readonly<Record<AuthMode, number>> = { 'token-review': 60_000, 'jwks': 900_000 };
 
 /** Of what a caller sent, in an audit line. */
 const maxText = 1_024;
@@ -156,7 +156,8 @@ function createWork({ clusterOf, policy, csr, issue }: ServiceOptions) {
     const cluster = clusterOf(clusterId);
     draft.cluster = cluster?.id ?? clusterId.slice(0, maxText);
     if (cluster === undefined) throw new SignetError('unauthenticated', 'the cluster is not known', { reason: 'cluster-unknown' });
-    const caller = await authenticate(cluster, metadata, draft);
+    const { caller, mode } = await authenticate(cluster, metadata, draft);
+    checkFresh(cluster.pods.staleMs(), maxStaleMs[mode]);
     const grant = await authorize(cluster, policy, { caller, identity }, draft);
     const { uri } = grant.id;
     draft.identity = uri;
@@ -177,22 +178,26 @@ function onlyText(metadata: Metadata, name: string): string {
   return values.length === 1 ? String(values[0]) : '';
 }
 
-async function authenticate(cluster: Cluster, metadata: Metadata, draft: Draft): Promise<Caller> {
+async function authenticate(
+  cluster: Cluster,
+  metadata: Metadata,
+  draft: Draft,
+): Promise<{ readonly caller: Caller; readonly mode: AuthMode }> {
   const bearer = metadata
     .get('authorization')
     .map(String)
     .find((value) => value.startsWith('Bearer '));
   if (bearer === undefined) throw new SignetError('unauthenticated', 'no token', { reason: 'token-missing' });
-  const { credentialId, namespace, serviceAccount, pod, node } = await cluster.reviewer.review(bearer.slice('Bearer '.length));
-  draft.authMode = 'token-review';
-  draft.caller = { namespace, serviceAccount, pod, node };
+  const { holder, mode } = await cluster.authenticate(bearer.slice('Bearer '.length));
+  const { credentialId, ...caller } = holder;
+  draft.authMode = mode;
+  draft.caller = caller;
   draft.credentialId = credentialId;
-  return draft.caller;
+  return { caller, mode };
 }
 
 /** The decision on the index, and once more for each pod that may be newer than it. */
 async function authorize({ pods, lookup }: Cluster, policy: Policy, request: Request, draft: Draft): Promise<Grant> {
-  checkFresh(pods.staleMs());
   let view: PodView = pods;
   const asked = new Set<string>();
   for (;;) {
@@ -207,8 +212,8 @@ async function authorize({ pods, lookup }: Cluster, policy: Policy, request: Req
   }
 }
 
-function checkFresh(staleMs: number): void {
-  if (staleMs <= maxStaleMs) return;
+function checkFresh(staleMs: number, maxMs: number): void {
+  if (staleMs <= maxMs) return;
   const reason = staleMs === Infinity ? 'index-unread' : 'index-stale';
   throw new SignetError('unavailable', 'the pods of the cluster are not known now', { reason });
 }

@@ -35,6 +35,11 @@ export function caSettings() {
       optional(absolutePath()),
       'A kubeconfig for the API server; followed, and so are the files that it names. Without it the account of the own pod is used.',
     ),
+    whenApiServerAway: setting(
+      choice('unavailable', 'jwks'),
+      'What happens while the API server cannot be asked. unavailable: calls are told to try again. jwks: tokens are checked against its keys as they were read last and pods count for 15 minutes; revoked tokens pass meanwhile, and the audit line says so.',
+      'unavailable',
+    ),
     audiences: setting(
       oneOrMore(names('a list of audiences', (text) => /^[\x21-\x7e]{1,1024}$/.test(text))),
       'Whom tokens must be for: one of these.',

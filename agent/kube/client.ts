@@ -44,6 +44,8 @@ export interface KubeRequest {
   readonly body?: unknown;
   /** Of the body. Default `application/json`; a PATCH names its kind. */
   readonly contentType?: string;
+  /** Of the answer, which is JSON whatever it is called. Default `application/json`. */
+  readonly accept?: string;
   /** Bearer token of this call, in place of the credential's; after a 401 there is no other. */
   readonly token?: string;
   /** Until the whole answer is there, in ms. Default 10 s. */
@@ -194,8 +196,12 @@ function withReason(target: Target, error: SignetError): SignetError {
   return new SignetError('deadline', error.message, { cause: error.cause, reason: reasonFor(target, 'deadline'), fields: error.fields });
 }
 
-function createCall(request: KubeRequest, as: string | undefined): Call {
-  const { method = 'GET', path, query = {}, body, contentType = 'application/json', token } = request;
+type CallParts = Pick<KubeRequest, 'path' | 'method' | 'body'> & {
+  readonly [Name in 'query' | 'contentType' | 'accept' | 'token']?: KubeRequest[Name] | undefined;
+};
+
+function createCall(parts: CallParts, as: string | undefined): Call {
+  const { method = 'GET', path, query = {}, body, contentType = 'application/json', accept = 'application/json', token } = parts;
   const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const parameters = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
@@ -204,7 +210,7 @@ function createCall(request: KubeRequest, as: string | undefined): Call {
     method,
     path: parameters.length === 0 ? path : `${path}?${parameters.join('&')}`,
     headers: {
-      'accept': 'application/json',
+      accept,
       'user-agent': 'signet',
       ...(bytes === undefined ? {} : { 'content-type': contentType, 'content-length': String(bytes.length) }),
       ...(as === undefined ? {} : { 'impersonate-user': as }),

@@ -153,7 +153,7 @@ async function startSignetCa(scene: OpenScene, cluster: Cluster, node: string, a
     node,
     [...(process.env['SIGNET_BENCH_CA_FLAGS']?.split(' ') ?? []), 'dist/signet.cjs', 'ca', '--config', join(directory, 'ca.yaml')],
     {
-      env: launchEnvironment(),
+      env: launchEnvironment('launch-ca.env'),
       stdio: 'ignore',
     },
   );

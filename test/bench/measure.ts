@@ -13,7 +13,7 @@ import type { Arrivals, Command } from './stream-client.js';
 
 // What the build knows already; a module of packaging/, so loaded by its path.
 const { launchEnv } = (await import(pathToFileURL(resolve('packaging/code-cache.mjs')).href)) as {
-  launchEnv(): Readonly<Record<string, string>>;
+  launchEnv(file?: string): Readonly<Record<string, string>>;
 };
 
 export const now = (): number => Number(process.hrtime.bigint()) / 1e6;
@@ -42,8 +42,8 @@ export const newer = (node: string): boolean => node !== process.execPath;
  * The environment of the shipped launch: packaging/launch.env over ours, and without NODE_EXTRA_CA_CERTS, which no shipped
  * launch has: Node 20 reads that file at each start (50 ms and 2 MiB here), which would hide half of what is measured.
  */
-export function launchEnvironment(): NodeJS.ProcessEnv {
-  return { ...plainEnvironment(), ...launchEnv() };
+export function launchEnvironment(file = 'launch.env'): NodeJS.ProcessEnv {
+  return { ...plainEnvironment(), ...launchEnv(file) };
 }
 
 /** Ours without what changes how Node itself starts, and without the settings of the bench, which are none of the agent's. */

@@ -145,6 +145,17 @@ t.test('closed until the pods are read, and when they are old', async (t) => {
   );
 });
 
+t.test('while callers are known by kept keys, pods count for 15 minutes, and the line says so', async (t) => {
+  const scene = createServiceScene();
+  scene.mode = 'jwks';
+  scene.staleMs = 900_000;
+  t.equal((await scene.call({ identity: web })).code, 0);
+  t.match(scene.audit[0], { decision: 'grant', authMode: 'jwks' });
+  scene.staleMs = 900_001;
+  t.match(await scene.call({ identity: web }), { code: 14 });
+  t.match(scene.audit[1], { reason: 'index-stale', authMode: 'jwks' });
+});
+
 t.test('an API server that is away is no refusal', async (t) => {
   const scene = createServiceScene();
   scene.review = () =>
