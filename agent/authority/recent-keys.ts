@@ -2,25 +2,24 @@
 // them the other. Used by the service. Bounded; the oldest are forgotten.
 
 export interface RecentKeys {
-  /** Whether the key was certified for another identity. */
-  isOfAnother(spkiSha256: string, uri: string): boolean;
-  remember(spkiSha256: string, uri: string): void;
+  /** Whether the key may be certified for this identity, which is remembered: false when it is that of another one. */
+  claim(spkiSha256: string, uri: string): boolean;
 }
 
 export function createRecentKeys(limit = 100_000): RecentKeys {
   const known = new Map<string, string>();
   return {
-    isOfAnother(spkiSha256, uri) {
+    claim(spkiSha256, uri) {
       const before = known.get(spkiSha256);
-      return before !== undefined && before !== uri;
-    },
-    remember(spkiSha256, uri) {
+      if (before !== undefined && before !== uri) return false;
+      // Put in anew, it is the youngest.
       known.delete(spkiSha256);
       known.set(spkiSha256, uri);
       for (const [oldest] of known) {
         if (known.size <= limit) break;
         known.delete(oldest);
       }
+      return true;
     },
   };
 }

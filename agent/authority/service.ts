@@ -81,12 +81,13 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
   };
 
   const handle = async (draft: Draft, request: CertificateRequest, metadata: Metadata): Promise<readonly string[]> => {
+    if (inFlight >= limits.calls) {
+      return await conclude(draft, new SignetError('exhausted', 'too many calls are under way', { reason: 'busy' }));
+    }
     const startedAt = clock.monotonic();
     inFlight += 1;
     metrics.callsInFlight.set(inFlight);
     try {
-      if (inFlight > limits.calls)
-        return await conclude(draft, new SignetError('exhausted', 'too many calls are under way', { reason: 'busy' }));
       const never = new AbortController().signal;
       const outcome = await withDeadline(clock, limits.deadlineMs, 'the call', never, () => work(draft, request, metadata)).catch(
         toSignetError,
@@ -129,7 +130,9 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
 }
 
 function toSignetError(error: unknown): SignetError {
-  return error instanceof SignetError ? error : new SignetError('internal', 'the call failed', { cause: error });
+  if (!(error instanceof SignetError)) return new SignetError('internal', 'the call failed', { cause: error });
+  if (error.kind !== 'deadline' || reasonOf(error) !== undefined) return error;
+  return new SignetError('deadline', 'the call took too long', { cause: error, reason: 'call-late' });
 }
 
 const opaqueTexts: Partial<Readonly<Record<ErrorKind, string>>> = {
@@ -165,10 +168,8 @@ function createWork({ clusterOf, policy, csr, issue }: ServiceOptions) {
     draft.reason = grant.rule;
     const { publicKeySpki, spkiSha256 } = await checkCsr(csrPem, uri, csr);
     draft.spkiSha256 = spkiSha256;
-    if (keys.isOfAnother(spkiSha256, uri)) throw new SignetError('invalid', 'certificate request is refused', { reason: 'csr-key-reused' });
-    const issued = await issue({ uri, publicKeySpki, lifetimeMs });
-    keys.remember(spkiSha256, uri);
-    return issued;
+    if (!keys.claim(spkiSha256, uri)) throw new SignetError('invalid', 'certificate request is refused', { reason: 'csr-key-reused' });
+    return await issue({ uri, publicKeySpki, lifetimeMs });
   };
 }
 

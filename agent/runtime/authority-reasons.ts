@@ -99,6 +99,10 @@ export const authorityReasons = {
     sentence: 'More calls are under way than may be.',
     action: 'Nothing, since callers try again; add replicas or raise limits.calls if it lasts.',
   },
+  'call-late': {
+    sentence: 'The call took longer than one may take.',
+    action: 'Check the load of signet ca and of its API server.',
+  },
   'index-unread': {
     sentence: 'The pods of the cluster have not been read yet.',
     action: 'Wait; if it lasts, check that signet ca may list and watch pods.',

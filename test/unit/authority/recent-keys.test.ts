@@ -5,14 +5,14 @@ import { createRecentKeys } from '../../../agent/authority/recent-keys.js';
 
 t.test('a key of another identity, until it is forgotten', (t) => {
   const keys = createRecentKeys(2);
-  t.notOk(keys.isOfAnother('a', 'one'));
-  keys.remember('a', 'one');
-  t.notOk(keys.isOfAnother('a', 'one'));
-  t.ok(keys.isOfAnother('a', 'two'));
-  keys.remember('b', 'one');
-  keys.remember('a', 'one');
-  keys.remember('c', 'one');
-  t.ok(keys.isOfAnother('a', 'two'), 'used again, so it is not the oldest');
-  t.notOk(keys.isOfAnother('b', 'two'), 'forgotten');
+  t.ok(keys.claim('a', 'one'));
+  t.ok(keys.claim('a', 'one'));
+  t.notOk(keys.claim('a', 'two'));
+  t.notOk(keys.claim('a', 'two'), 'a try changes nothing');
+  t.ok(keys.claim('b', 'one'));
+  t.ok(keys.claim('a', 'one'));
+  t.ok(keys.claim('c', 'one'));
+  t.notOk(keys.claim('a', 'two'), 'used again, so it is not the oldest');
+  t.ok(keys.claim('b', 'two'), 'forgotten');
   t.end();
 });

@@ -173,8 +173,8 @@ t.test('each call is answered in bounded time', async (t) => {
   scene.review = () => new Promise(() => {});
   const answer = scene.call({ identity: web });
   await scene.clock.advance(10_000);
-  t.match(await answer, { code: 4 });
-  t.equal(scene.audit.length, 1);
+  t.match(await answer, { code: 4, details: 'the call took too long' });
+  t.match(scene.audit, [{ reason: 'call-late' }]);
   t.equal(scene.clock.alarms, 0);
 });
 
