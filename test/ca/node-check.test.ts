@@ -3,6 +3,9 @@
 import t from 'tap';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Exposure } from '../../agent/authority/explain.js';
+import { createCaCommand } from '../../agent/commands/ca.js';
 import { caAudience, caTrustDomain, createRawCaClient, startTestAuthority } from '../fixtures/authority.js';
 import type { TestPod } from '../fixtures/cluster-objects.js';
 import { createAccount, createNamespace, createNode, createPod, createToken, setPhase } from '../fixtures/cluster-objects.js';
@@ -52,4 +55,35 @@ await t.test('identities of the node, and each other refused with its reason', a
     t.match(refused, { code: 16, details: 'request impersonation authentication failure' });
     t.match(ca.audit().at(-1), { decision: 'refuse', reason, identity: idOf(account) });
   }
+});
+
+/** Standard output of a command of `signet ca`. */
+async function run(args: readonly string[]): Promise<string> {
+  const out: string[] = [];
+  const command = createCaCommand({ out: (text) => out.push(text), err: () => {}, signal: new AbortController().signal });
+  await command
+    .enablePositionalOptions()
+    .exitOverride()
+    .parseAsync([...args], { from: 'user' });
+  return out.join('');
+}
+
+await t.test('explain says of the live cluster what the server does, and the audit log stands up to the rules', async (t) => {
+  const ca = await startTestAuthority(await createScene(t), cluster, { nodeAgents: [`${namespace}/agent`] });
+  const client = createRawCaClient(`localhost:${ca.authority.address.port}`, ca.rootsFile);
+  t.teardown(() => client.close());
+  const token = await tokenOf('agent', agent);
+  const text = await run(['explain', '--config', ca.configFile, '--node', own.name, '--json']);
+  const { obtainable, refused } = JSON.parse(text) as Exposure;
+  t.ok(obtainable.length >= 2 && refused.length >= 2);
+  for (const { identity } of obtainable) t.equal((await client.call({ token, identity })).code, 0, identity);
+  for (const { identity, reason } of refused) {
+    t.equal((await client.call({ token, identity })).code, 16, identity);
+    t.equal(ca.audit().at(-1)?.reason, reason);
+  }
+  const lines = obtainable.length + refused.length;
+  t.equal(
+    await run(['audit', 'verify', '--config', ca.configFile, join(ca.directory, 'audit.log')]),
+    `${lines} lines, 0 of them with a fault\n`,
+  );
 });
