@@ -92,7 +92,7 @@ export const authorityReasons = {
     action: 'Ask for less, or change certificate.maxLifetime of signet ca.',
   },
   'message-too-large': {
-    sentence: 'The message of the call is larger than it may be.',
+    sentence: 'The call ended before its message was taken: it was too large, or never came whole.',
     action: 'Send a certificate request of usual size.',
   },
   'busy': {
