@@ -1,0 +1,46 @@
+// Writes of objects: server-side apply of what is ours in an object, and patches of one version of it. Used by signet ca.
+// Promises: a patch changes the version that it was made for, or fails with `conflict`. Throws like `KubeClient.request`.
+
+import type { KubeClient, KubeObject } from './client.js';
+
+/** Who the fields that we write belong to (managedFields). */
+const fieldManager = 'signet-ca';
+
+export interface Apply {
+  /** Of the object itself. It is created when there is none; the right for that can be limited to its name, unlike that of a POST. */
+  readonly path: string;
+  /** Our fields of the object, with apiVersion, kind and metadata.name. */
+  readonly object: KubeObject;
+  /** Default: `signet-ca`. */
+  readonly manager?: string;
+  /** Whether fields that others hold with other values become ours. Else that is a `conflict`. Default true. */
+  readonly force?: boolean;
+}
+
+/** Server-side apply. The answer is the whole object. */
+export async function applyObject(client: KubeClient, apply: Apply, signal: AbortSignal): Promise<KubeObject> {
+  const { path, object, manager = fieldManager, force = true } = apply;
+  const query = { fieldManager: manager, force };
+  // JSON is YAML.
+  const contentType = 'application/apply-patch+yaml';
+  return (await client.request({ method: 'PATCH', path, query, body: object, contentType }, signal)) as KubeObject;
+}
+
+/** RFC 6902. `add` replaces a member that is there. */
+export type PatchOperation =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'move'; readonly from: string; readonly path: string }
+  | { readonly op: 'remove'; readonly path: string };
+
+/** Patches an object that still is of the given resourceVersion. */
+export async function patchObject(
+  client: KubeClient,
+  path: string,
+  version: string,
+  operations: readonly PatchOperation[],
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const body = [{ op: 'replace', path: '/metadata/resourceVersion', value: version }, ...operations];
+  const contentType = 'application/json-patch+json';
+  return (await client.request({ method: 'PATCH', path, query: { fieldManager }, body, contentType }, signal)) as KubeObject;
+}
