@@ -2,17 +2,18 @@
 // Promises: a crash at any step leaves nothing that the next start cannot complete; processes that race agree on one issuer;
 // what exists is never overwritten.
 
-import type { KeyObject } from 'node:crypto';
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { access, link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
+import { Certificate } from './certificate.js';
 import * as der from './der.js';
 import type { Issuer } from './issuer.js';
 import { createSigner, loadIssuer, readKeyFile } from './issuer.js';
 import { formatPem } from './pem.js';
 import { generateKey } from './private-key.js';
+import type { Signer } from './sign.js';
 import { keyIdOf, signCertificate } from './sign.js';
 
 export interface OpenIssuerOptions {
@@ -26,7 +27,8 @@ const keyName = 'issuer.key';
 const certificateName = 'issuer.crt';
 const temporaryPrefix = '.issuer.';
 
-const lifetimeMs = 3_652 * 24 * 3_600_000;
+/** Of an issuer that nobody gave another one: ten years. */
+export const issuerLifetimeMs = 3_652 * 24 * 3_600_000;
 /** Clocks of verifiers may be behind. */
 const backdateMs = 3_600_000;
 
@@ -40,7 +42,8 @@ export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
     if (!(await exists(files.privateKey))) await createKey(directory);
     // Read back: another process may have been first.
     const key = await readKeyFile(files.privateKey);
-    const certificate = await selfSign(key, trustDomain, clock.now());
+    const publicKeySpki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+    const certificate = await selfSign(createSigner(key), publicKeySpki, { trustDomain, now: clock.now(), lifetimeMs: issuerLifetimeMs });
     await createOnce(directory, certificateName, Buffer.from(formatPem('CERTIFICATE', certificate)));
   }
   const issuer = await loadIssuer(files, clock.now());
@@ -59,8 +62,24 @@ async function createKey(directory: string): Promise<void> {
   }
 }
 
-async function selfSign(key: KeyObject, trustDomain: string, now: number): Promise<Buffer> {
-  const publicKeySpki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+export interface SelfSignOptions {
+  readonly trustDomain: string;
+  /** ms since the epoch. */
+  readonly now: number;
+  readonly lifetimeMs: number;
+}
+
+/** A new issuer with a new key, as PEM (PKCS#8) in a buffer that the caller wipes. */
+export async function generateIssuer(options: SelfSignOptions): Promise<{ certificate: Certificate; privateKeyPem: Buffer }> {
+  const key = await generateKey('ec-p256');
+  try {
+    return { certificate: Certificate.fromDer(await selfSign(key, key.publicKeySpki, options)), privateKeyPem: key.pkcs8Pem() };
+  } finally {
+    key.wipe();
+  }
+}
+
+async function selfSign(signer: Signer, publicKeySpki: Buffer, { trustDomain, now, lifetimeMs }: SelfSignOptions): Promise<Buffer> {
   const keyId = keyIdOf(publicKeySpki);
   // Unique by the key, so that two issuers are never told apart by signature alone. X.520 bounds an organisation to 64 characters.
   const subject = der.encode(
@@ -70,7 +89,7 @@ async function selfSign(key: KeyObject, trustDomain: string, now: number): Promi
     ]),
   );
   return await signCertificate(
-    createSigner(key),
+    signer,
     { subject, keyId },
     {
       profile: 'ca',
