@@ -198,6 +198,14 @@ export const reasons = {
     sentence: 'The issuer cannot be kept in its directory.',
     action: 'Check that the state directory can be written and its file system allows hard links.',
   },
+  'issuer-stale': {
+    sentence: 'The Secret of the issuer could not be followed for too long: another replica may have replaced the issuer.',
+    action: 'Check that the API server runs, and that signet ca may list and watch the Secret.',
+  },
+  'roots-not-published': {
+    sentence: 'The roots of the CA could not be written everywhere; a rotation waits for it.',
+    action: 'Do what the refusal says: grant the right that it names, or mend the object.',
+  },
   // Sources
   'pods-unread': { sentence: 'The pods have not been read yet.', action: 'Check the sources under pods.sources.' },
   'namespaces-unread': {

@@ -22,6 +22,7 @@ import { createWatchedRootSource } from '../../agent/trust-bundle.js';
 import { openIssuer } from '../../agent/x509/self-signed.js';
 import { authorityScenes } from '../fixtures/authority-reasons.js';
 import { caScenes } from '../fixtures/ca-reasons.js';
+import { issuerSecretScenes } from '../fixtures/issuer-scene.js';
 import { kubeScenes } from '../fixtures/kube-reasons.js';
 import { restartScenes } from '../fixtures/restart-reasons.js';
 import { createRoot, createTestKey, keyPem, pemOf, testTime } from '../fixtures/pki.js';
@@ -90,6 +91,7 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
     const directory = join(t.testdir({ file: '' }), 'file', 'state');
     return codeOfRefusal(() => openIssuer({ directory, trustDomain: 'example.org', clock: createServices().clock }));
   },
+  ...issuerSecretScenes,
   // Sources
   'pods-unread': () => createFileSource({ path: '/pods.yaml', node: 'node-a', ...createServices() }).view.value.reason?.code,
   'namespaces-unread': () => {

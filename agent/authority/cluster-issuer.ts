@@ -1,0 +1,65 @@
+// The issuer of a CA that runs in a cluster, with all that belongs to it: the Secret, its rotation, and where its roots and serving
+// certificates go. Wired by the server, to which it is one part with an issuer and roots. Any replica signs; what only one may do
+// goes with a Lease.
+
+import { createLease } from '../kube/lease.js';
+import type { Reason } from '../runtime/reasons.js';
+import type { Watched } from '../runtime/watched.js';
+import type { Certificate } from '../x509/certificate.js';
+import type { Issuer } from '../x509/issuer.js';
+import type { SecretIssuerOptions } from './issuer-owner.js';
+import { createSecretIssuer, openIssuerSecret } from './issuer-owner.js';
+import type { ClusterTrustBundleTarget } from './root-targets.js';
+import { createRootTargets } from './root-targets.js';
+import { createRotator } from './rotator.js';
+import type { ServingSecret } from './serving-secrets.js';
+import { createServingSecrets } from './serving-secrets.js';
+
+export interface ClusterIssuerOptions extends SecretIssuerOptions {
+  /** Of this replica and no other, e.g. the name of its pod. */
+  readonly holder: string;
+  readonly lease: { readonly namespace: string; readonly name: string };
+  readonly configMaps: readonly string[];
+  readonly selects: (namespace: string) => boolean;
+  readonly clusterTrustBundle?: ClusterTrustBundleTarget;
+  readonly servingSecrets: readonly ServingSecret[];
+}
+
+export interface ClusterIssuer {
+  readonly issuer: Watched<Issuer>;
+  readonly roots: Watched<readonly Certificate[]>;
+  readonly reason: Watched<Reason | undefined>;
+  /** By name: what the replica with the Lease cannot do. */
+  readonly degradations: ReadonlyMap<string, Watched<Reason | undefined>>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Serving certificates are renewed by a replica that may be away for a while. */
+const servingLifetimeMs = 24 * 3_600_000;
+
+/** Waits until there is an issuer, which is made if need be; throws what waiting does not mend. */
+export async function openClusterIssuer(options: ClusterIssuerOptions, signal: AbortSignal): Promise<ClusterIssuer> {
+  const { client, holder, leafLifetimeMs, clock, log } = options;
+  const { issuer, roots, reason, secret, run } = createSecretIssuer({ ...options, initial: await openIssuerSecret(options, signal) });
+  const lease = createLease({ ...options.lease, client, holder, clock, log });
+  const targets = createRootTargets({ ...options, roots });
+  const rotator = createRotator({ ...options, secret, confirmed: targets.confirmed });
+  const lifetimeMs = Math.min(servingLifetimeMs, leafLifetimeMs);
+  const serving = createServingSecrets({ ...options, secrets: options.servingSecrets, issuer, roots, lifetimeMs });
+  const alone = async (own: AbortSignal): Promise<void> => {
+    await Promise.all([targets.run(own), rotator.run(own), serving.run(own)]);
+  };
+  return {
+    issuer,
+    roots,
+    reason,
+    degradations: new Map([
+      ['roots', targets.reason],
+      ['rotation', rotator.reason],
+      ['serving secrets', serving.reason],
+    ]),
+    async run(own) {
+      await Promise.all([run(own), lease.run(alone, own)]);
+    },
+  };
+}

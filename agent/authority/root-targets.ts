@@ -1,0 +1,287 @@
+// Writes the roots of the CA to where workloads read them: a ConfigMap in each namespace, and a ClusterTrustBundle where that is
+// served. Run by the one replica that holds the Lease. Promises: what others change or remove is put back; what is there is
+// compared with what belongs there and never read as a root, so that a root that is retired is gone everywhere.
+
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { KubeClient, KubeObject } from '../kube/client.js';
+import type { Snapshot } from '../kube/copy.js';
+import { applyObject } from '../kube/objects.js';
+import type { Reflector, ReflectorOptions } from '../kube/reflector.js';
+import { createReflector } from '../kube/reflector.js';
+import { findServedVersion } from '../kube/served-version.js';
+import { describeError } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Reason } from '../runtime/reasons.js';
+import type { Clock } from '../runtime/time.js';
+import { backoff, sleep } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedValue, joinWatched } from '../runtime/watched.js';
+import type { Certificate } from '../x509/certificate.js';
+import { formatCertificates } from '../x509/pem.js';
+import { watchChanges } from './changes.js';
+
+export interface RootTargetsOptions {
+  readonly client: KubeClient;
+  readonly roots: Watched<readonly Certificate[]>;
+  /** Names of ConfigMaps, each in all selected namespaces, under the key `root-cert.pem`. */
+  readonly configMaps: readonly string[];
+  readonly selects: (namespace: string) => boolean;
+  readonly clusterTrustBundle?: ClusterTrustBundleTarget;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: ReflectorOptions<unknown>['metrics'];
+}
+
+export interface ClusterTrustBundleTarget {
+  /** Begins with the signer's name, `/` written as `:`, and another `:`; without a signer it has no colon. */
+  readonly name: string;
+  readonly signerName?: string;
+}
+
+export interface RootTargets {
+  /** The roots that every target was last seen with; undefined until then. */
+  readonly confirmed: Watched<readonly Certificate[] | undefined>;
+  /** Why they are not everywhere. */
+  readonly reason: Watched<Reason | undefined>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const key = 'root-cert.pem';
+const bundleGroup = 'certificates.k8s.io';
+
+/** One object that has to hold the roots. */
+interface Target {
+  readonly path: string;
+  readonly object: (pem: string) => KubeObject;
+  /** Digest of what it was last seen with; undefined: nothing. */
+  readonly held: string | undefined;
+}
+
+/** Targets of one sort, kept by what is watched. */
+interface TargetSet {
+  readonly watched: readonly Watched<Snapshot<unknown>>[];
+  /** Undefined while they are not known. */
+  targets(): readonly Target[] | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createRootTargets(options: RootTargetsOptions): RootTargets {
+  const { roots, clock, log } = options;
+  const confirmed = new WatchedValue<readonly Certificate[] | undefined>(undefined);
+  const reason = new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual);
+
+  /** Writes what is missing and due. Tells how long there is nothing more to do. */
+  const bring = async (sets: readonly TargetSet[], pace: Pace, signal: AbortSignal): Promise<number> => {
+    const wanted = roots.value;
+    const pem = formatCertificates(wanted);
+    const digest = digestOf(pem);
+    const targets = sets.map((set) => set.targets());
+    if (targets.some((each) => each === undefined)) return lookEveryMs;
+    const missing = targets.flatMap((each) => each ?? []).filter(({ held }) => held !== digest);
+    if (missing.length === 0) {
+      pace.settle();
+      confirmed.set(wanted);
+      reason.set(undefined);
+      return lookEveryMs;
+    }
+    const due = missing.filter(({ path }) => pace.dueAt(path) <= clock.monotonic());
+    const faults = await inParallel(due, async ({ path, object }) => {
+      pace.wrote(path);
+      await applyObject(options.client, { path, object: object(pem) }, signal);
+    });
+    if (signal.aborted) return 0;
+    const [fault] = faults;
+    if (fault !== undefined) {
+      const detail = `${fault.target.path}: ${describeError(fault.error)}${faults.length === 1 ? '' : `, and ${faults.length - 1} more`}`;
+      if (reason.value === undefined)
+        log.warn('cannot write roots', { path: fault.target.path, failed: faults.length, ...errorFields(fault.error) });
+      reason.set({ code: 'roots-not-published', detail });
+    } else if (due.length > 0) log.debug('wrote roots', { targets: due.length, roots: wanted.length });
+    return Math.max(Math.min(...missing.map(({ path }) => pace.dueAt(path))) - clock.monotonic(), 0);
+  };
+
+  return {
+    confirmed,
+    reason,
+    async run(signal) {
+      const bundle = await openBundle(options, signal);
+      const sets = [createConfigMapTargets(options), ...(bundle === undefined ? [] : [bundle])];
+      const inputs = joinWatched<unknown>([roots, ...sets.flatMap(({ watched }) => watched)]);
+      const changes = watchChanges(inputs, clock, signal);
+      const pace = createPace(clock);
+      const watching = Promise.all(sets.map((set) => set.run(signal)));
+      while (!signal.aborted) await changes.next(await bring(sets, pace, signal));
+      await watching;
+      // The next one to write them may have others in mind.
+      confirmed.set(undefined);
+      reason.set(undefined);
+    },
+  };
+}
+
+const lookEveryMs = 60_000;
+
+function createConfigMapTargets({ configMaps, selects, ...shared }: RootTargetsOptions): TargetSet {
+  const namespaces = reflect(shared, {
+    path: '/api/v1/namespaces',
+    resource: 'namespaces',
+    // Nothing can be created in one that goes.
+    project: ({ metadata }) =>
+      metadata?.deletionTimestamp === undefined && metadata?.name !== undefined && selects(metadata.name) ? metadata.name : undefined,
+  });
+  const held = configMaps.map((name) =>
+    reflect(shared, {
+      path: '/api/v1/configmaps',
+      query: { fieldSelector: `metadata.name=${name}` },
+      resource: 'configmaps',
+      project: ({ metadata, data }) => ({ namespace: metadata?.namespace ?? '', digest: digestIn(data, key) }),
+    }),
+  );
+  const watched = [namespaces.snapshot, ...held.map(({ snapshot }) => snapshot)];
+  return {
+    watched,
+    targets() {
+      if (!watched.every(({ value }) => isCurrent(value))) return undefined;
+      return configMaps.flatMap((name, index) => {
+        const digests = new Map(
+          [...(held[index]?.snapshot.value.objects.values() ?? [])].map(({ namespace, digest }) => [namespace, digest]),
+        );
+        return [...namespaces.snapshot.value.objects.values()].map((namespace) => configMapTarget(namespace, name, digests.get(namespace)));
+      });
+    },
+    run: async (signal) => void (await Promise.all([namespaces, ...held].map((each) => each.run(signal)))),
+  };
+}
+
+function configMapTarget(namespace: string, name: string, held: string | undefined): Target {
+  return {
+    path: `/api/v1/namespaces/${namespace}/configmaps/${name}`,
+    object: (pem) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { [key]: pem } }),
+    held,
+  };
+}
+
+/** Undefined when the API server has no such objects, or none is wanted. Waits until it can be asked. */
+async function openBundle(options: RootTargetsOptions, signal: AbortSignal): Promise<TargetSet | undefined> {
+  const { clusterTrustBundle: target, client, clock, log } = options;
+  if (target === undefined) return undefined;
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    try {
+      const version = await findServedVersion(client, bundleGroup, 'clustertrustbundles', ['v1', 'v1beta1'], signal);
+      if (version === undefined) log.info('this api server has no clustertrustbundles');
+      return version === undefined ? undefined : createBundleTarget(options, target, version);
+    } catch (error) {
+      if (attempt === 1 && !signal.aborted) log.warn('cannot find out about clustertrustbundles', errorFields(error));
+      // Rejects only when the signal aborts, which ends the loop.
+      await sleep(clock, backoff(attempt, retryAfter), signal).catch(() => undefined);
+    }
+  }
+  return undefined;
+}
+
+function createBundleTarget(options: RootTargetsOptions, { name, signerName }: ClusterTrustBundleTarget, version: string): TargetSet {
+  const path = `/apis/${bundleGroup}/${version}/clustertrustbundles`;
+  const held = reflect(options, {
+    path,
+    query: { fieldSelector: `metadata.name=${name}` },
+    resource: 'clustertrustbundles',
+    project: ({ spec }) => digestIn(spec, 'trustBundle') ?? '',
+  });
+  const object = (pem: string): KubeObject => ({
+    apiVersion: `${bundleGroup}/${version}`,
+    kind: 'ClusterTrustBundle',
+    metadata: { name },
+    spec: { ...(signerName === undefined ? {} : { signerName }), trustBundle: pem },
+  });
+  return {
+    watched: [held.snapshot],
+    targets: () =>
+      isCurrent(held.snapshot.value)
+        ? [{ path: `${path}/${name}`, object, held: [...held.snapshot.value.objects.values()][0] }]
+        : undefined,
+    run: (signal) => held.run(signal),
+  };
+}
+
+function reflect<T>(
+  { client, clock, log, metrics }: Pick<RootTargetsOptions, 'client' | 'clock' | 'log' | 'metrics'>,
+  what: Pick<ReflectorOptions<T>, 'path' | 'query' | 'resource' | 'project'>,
+): Reflector<T> {
+  return createReflector({
+    ...what,
+    client,
+    clock,
+    log,
+    metrics,
+    unread: { code: 'roots-not-published', detail: `${what.resource}: not read yet` },
+  });
+}
+
+/** Whether it is what the server has now. */
+function isCurrent({ complete, reason }: Snapshot<unknown>): boolean {
+  return complete && reason === undefined;
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+function digestIn(value: unknown, name: string): string | undefined {
+  const text = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+  return typeof text === 'string' ? digestOf(text) : undefined;
+}
+
+const retryAfter = { minMs: 500, maxMs: 60_000 };
+/** Whoever changes a target again this soon after it was written is met more slowly each time. */
+const calmAfterMs = 600_000;
+
+/** How often each target may be written. */
+interface Pace {
+  /** When (monotonic) it may be. */
+  dueAt(path: string): number;
+  wrote(path: string): void;
+  /** Forgets those that were left alone. */
+  settle(): void;
+}
+
+function createPace(clock: Clock): Pace {
+  const writes = new Map<string, { readonly count: number; readonly at: number; readonly dueAt: number }>();
+  const isCalm = (at: number): boolean => clock.monotonic() - at > calmAfterMs;
+  return {
+    dueAt: (path) => writes.get(path)?.dueAt ?? 0,
+    wrote(path) {
+      const last = writes.get(path);
+      const at = clock.monotonic();
+      const count = last === undefined || isCalm(last.at) ? 1 : last.count + 1;
+      writes.set(path, { count, at, dueAt: at + backoff(count, retryAfter) });
+    },
+    settle() {
+      for (const [path, { at }] of writes) if (isCalm(at)) writes.delete(path);
+    },
+  };
+}
+
+interface Fault {
+  readonly target: Target;
+  readonly error: unknown;
+}
+
+const parallel = 8;
+
+async function inParallel(targets: readonly Target[], work: (target: Target) => Promise<void>): Promise<readonly Fault[]> {
+  const queue = [...targets];
+  const faults: Fault[] = [];
+  const worker = async (): Promise<void> => {
+    for (let target = queue.shift(); target !== undefined; target = queue.shift()) {
+      try {
+        await work(target);
+      } catch (error) {
+        faults.push({ target, error });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+  return faults;
+}

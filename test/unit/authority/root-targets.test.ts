@@ -1,0 +1,153 @@
+import t from 'tap';
+import type { Test } from 'tap';
+import type { RootTargets, RootTargetsOptions } from '../../../agent/authority/root-targets.js';
+import { createRootTargets } from '../../../agent/authority/root-targets.js';
+import { WatchedValue } from '../../../agent/runtime/watched.js';
+import type { Certificate } from '../../../agent/x509/certificate.js';
+import { formatCertificates } from '../../../agent/x509/pem.js';
+import { advanceUntil, until } from '../../fixtures/clock.js';
+import type { IssuerScene } from '../../fixtures/issuer-scene.js';
+import { createIssuerScene } from '../../fixtures/issuer-scene.js';
+import { createRoot } from '../../fixtures/pki.js';
+
+const one = createRoot().certificate;
+const two = createRoot().certificate;
+const pemOf = (...certificates: readonly Certificate[]): string => formatCertificates(certificates);
+const configMap = (namespace: string, name = 'signet-ca-root'): string => `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+const bundle = '/apis/certificates.k8s.io/v1/clustertrustbundles/signet-ca-root';
+const served = { '/apis/certificates.k8s.io/v1': ['clustertrustbundles'] };
+
+interface Scene extends IssuerScene {
+  readonly roots: WatchedValue<readonly Certificate[]>;
+  readonly targets: RootTargets;
+  createNamespace(name: string, more?: object): void;
+  readonly stop: () => Promise<void>;
+}
+
+async function createScene(t: Test, more: Partial<RootTargetsOptions> = {}, discovery = {}): Promise<Scene> {
+  const scene = await createIssuerScene(t, discovery);
+  const { client, clock, log, metrics, store } = scene;
+  const createNamespace: Scene['createNamespace'] = (name, metadata = {}) =>
+    store.put(`/api/v1/namespaces/${name}`, { kind: 'Namespace', metadata: { name, ...metadata } });
+  createNamespace('shop');
+  const roots = new WatchedValue<readonly Certificate[]>([one]);
+  const targets = createRootTargets({
+    client,
+    roots,
+    configMaps: ['signet-ca-root'],
+    selects: (namespace) => !namespace.startsWith('kube-'),
+    clock,
+    log,
+    metrics,
+    ...more,
+  });
+  return { ...scene, roots, targets, createNamespace, stop: scene.start(targets) };
+}
+
+t.test('each selected namespace has the roots, and what is done to them is undone', async (t) => {
+  const { store, targets, roots, createNamespace, clock, stop } = await createScene(t, {
+    configMaps: ['signet-ca-root', 'istio-ca-root-cert'],
+  });
+  const held = (path: string): string | undefined => store.get(path)?.data?.['root-cert.pem'];
+  await until(() => targets.confirmed.value !== undefined);
+  t.equal(held(configMap('shop')), pemOf(one));
+  t.equal(held(configMap('shop', 'istio-ca-root-cert')), pemOf(one));
+
+  createNamespace('kube-public');
+  createNamespace('going', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+  createNamespace('bank');
+  await until(() => held(configMap('bank')) === pemOf(one), 'a new namespace');
+  t.notOk(held(configMap('kube-public')));
+  t.notOk(held(configMap('going')));
+
+  await clock.advance(60_000);
+  store.put(configMap('shop'), {
+    kind: 'ConfigMap',
+    metadata: { name: 'signet-ca-root' },
+    data: { 'root-cert.pem': pemOf(one, two), 'more': 'x' },
+  });
+  await until(() => held(configMap('shop')) === pemOf(one), 'an edit');
+  t.equal(store.get(configMap('shop'))?.data?.['more'], 'x', 'what is not ours stays');
+  await clock.advance(60_000);
+  store.delete(configMap('bank'));
+  await until(() => held(configMap('bank')) === pemOf(one), 'a removal');
+
+  roots.set([two, one]);
+  await advanceUntil(clock, 100, () => targets.confirmed.value?.length === 2);
+  t.equal(held(configMap('bank')), pemOf(two, one));
+  roots.set([two]);
+  await advanceUntil(clock, 100, () => targets.confirmed.value?.length === 1);
+  t.equal(held(configMap('bank')), pemOf(two), 'a retired root is gone');
+  t.equal(targets.reason.value, undefined);
+  await stop();
+  t.equal(targets.confirmed.value, undefined);
+});
+
+t.test('a ClusterTrustBundle where there are such', async (t) => {
+  const { store, targets } = await createScene(t, { clusterTrustBundle: { name: 'signet-ca-root' } }, served);
+  await until(() => targets.confirmed.value !== undefined);
+  t.match(store.get(bundle), { apiVersion: 'certificates.k8s.io/v1', spec: { trustBundle: pemOf(one) } });
+  t.notOk(store.get(bundle)?.['spec']?.hasOwnProperty('signerName'));
+});
+
+t.test('a ClusterTrustBundle of a signer', async (t) => {
+  const clusterTrustBundle = { name: 'example.org:ca:roots', signerName: 'example.org/ca' };
+  const { store, targets } = await createScene(t, { clusterTrustBundle }, { '/apis/certificates.k8s.io/v1beta1': ['clustertrustbundles'] });
+  await until(() => targets.confirmed.value !== undefined);
+  t.match(store.get(`/apis/certificates.k8s.io/v1beta1/clustertrustbundles/${clusterTrustBundle.name}`), {
+    apiVersion: 'certificates.k8s.io/v1beta1',
+    spec: { signerName: 'example.org/ca', trustBundle: pemOf(one) },
+  });
+});
+
+t.test('an API server without them', async (t) => {
+  const { targets, store } = await createScene(t, { clusterTrustBundle: { name: 'signet-ca-root' } });
+  await until(() => targets.confirmed.value !== undefined);
+  t.same(store.writes, [`PATCH ${configMap('shop')}`]);
+});
+
+t.test('one that cannot be asked for them at first', async (t) => {
+  const { targets, store, clock, log } = await createScene(t, { clusterTrustBundle: { name: 'signet-ca-root' } }, served);
+  store.refuse = () => 503;
+  await until(() => log.lines.some(({ message }) => message === 'cannot find out about clustertrustbundles'));
+  store.refuse = () => undefined;
+  await advanceUntil(clock, 100, () => targets.confirmed.value !== undefined);
+  t.ok(store.get(bundle));
+});
+
+t.test('a target that cannot be written', async (t) => {
+  const { store, targets, createNamespace, clock, log, roots } = await createScene(t);
+  await until(() => targets.confirmed.value !== undefined);
+  let tries = 0;
+  store.refuse = ({ method, path }) => {
+    if (method !== 'PATCH' || !path.includes('/locked/')) return undefined;
+    tries += 1;
+    return 403;
+  };
+  createNamespace('locked');
+  createNamespace('bank');
+  await until(() => targets.reason.value !== undefined);
+  t.match(targets.reason.value, { code: 'roots-not-published', detail: /namespaces\/locked.* refused the call/ });
+  await until(() => store.get(configMap('bank')) !== undefined, 'the others are written');
+  roots.set([one, two]);
+  await advanceUntil(clock, 100, () => store.get(configMap('bank'))?.data?.['root-cert.pem'] === pemOf(one, two));
+  t.equal(targets.confirmed.value?.length, 1, 'it keeps roots from being confirmed');
+
+  await clock.advance(600_000);
+  t.ok(tries > 5 && tries < 40, `tried ${tries} times in ten minutes`);
+  t.equal(log.lines.filter(({ message }) => message === 'cannot write roots').length, 1, 'told once');
+  store.refuse = () => undefined;
+  await advanceUntil(clock, 200, () => targets.confirmed.value?.length === 2);
+  t.equal(targets.reason.value, undefined);
+});
+
+t.test('nobody is fought at full speed', async (t) => {
+  const { store, clock, targets } = await createScene(t);
+  await until(() => targets.confirmed.value !== undefined);
+  for (let second = 0; second < 300; second += 1) {
+    store.put(configMap('shop'), { metadata: { name: 'signet-ca-root' }, data: { 'root-cert.pem': 'theirs' } });
+    await clock.advance(1_000);
+  }
+  t.ok(store.writes.length > 5, 'it is put back');
+  t.ok(store.writes.length < 30, `but rarely: ${store.writes.length} times in five minutes`);
+});
