@@ -17,6 +17,8 @@ export interface LeaseOptions {
   readonly name: string;
   /** Who we are: of no other process, e.g. the name of the pod. */
   readonly holder: string;
+  /** Others may take the lock when it was not renewed for this long, in ms, whole seconds. Default 15 s. */
+  readonly durationMs?: number;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -29,13 +31,13 @@ export interface Lease {
   run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
-/** Others may take the lock when it was not renewed for this long. */
-const durationMs = 15_000;
-/** We give it up when we could not renew it for this long: sooner than others may take it. */
-const renewWithinMs = 10_000;
-const renewEveryMs = 5_000;
-const retry = { minMs: 2_000, maxMs: 4_000 };
-const callDeadlineMs = 4_000;
+const defaultDurationMs = 15_000;
+/** Of the duration: we renew it after this much of it, and give it up when we could not for that much, sooner than others take it. */
+const renewAfter = 1 / 3;
+const renewWithin = 2 / 3;
+/** Of a call; with it, giving up still comes in time. */
+const callDeadline = 1 / 4;
+const retry = { minMs: 1_000, maxMs: 2_000 };
 
 /** What the lock says, as of the last look. */
 interface LeaseRecord {
@@ -53,7 +55,8 @@ interface Seen {
 }
 
 export function createLease(options: LeaseOptions): Lease {
-  const { client, namespace, name, holder, clock, log } = options;
+  const { client, namespace, name, holder, durationMs = defaultDurationMs, clock, log } = options;
+  const deadlineMs = durationMs * callDeadline;
   const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
   let seen: Seen | undefined;
 
@@ -77,7 +80,6 @@ export function createLease(options: LeaseOptions): Lease {
         leaseTransitions: current === undefined ? 0 : current.transitions + (isRenewal ? 0 : 1),
       },
     };
-    const deadlineMs = callDeadlineMs;
     note(
       current === undefined
         ? await client.request({ method: 'POST', path: collection, body, deadlineMs }, signal)
@@ -89,7 +91,7 @@ export function createLease(options: LeaseOptions): Lease {
   const tryAcquire = async (signal: AbortSignal): Promise<boolean> => {
     try {
       const current = await client
-        .request({ path: `${collection}/${name}`, deadlineMs: callDeadlineMs }, signal)
+        .request({ path: `${collection}/${name}`, deadlineMs }, signal)
         .then(note)
         .catch(unlessStatus(404));
       if (current !== undefined && !isFree(current)) return false;
@@ -108,10 +110,10 @@ export function createLease(options: LeaseOptions): Lease {
   const keep = async (signal: AbortSignal): Promise<void> => {
     let renewedAt = clock.monotonic();
     while (!signal.aborted) {
-      const left = renewedAt + renewWithinMs - clock.monotonic();
+      const left = renewedAt + durationMs * renewWithin - clock.monotonic();
       if (left <= 0) return log.warn('lost the lock, it could not be renewed in time', { lease: name });
       // Rejects only when the signal aborts, which ends the loop.
-      await sleep(clock, Math.min(renewEveryMs, left), signal).catch(() => undefined);
+      await sleep(clock, Math.min(durationMs * renewAfter, left), signal).catch(() => undefined);
       if (signal.aborted) return;
       try {
         const startedAt = clock.monotonic();
@@ -149,7 +151,7 @@ export function createLease(options: LeaseOptions): Lease {
           await whileKept(keep, work, signal);
         }
         // Rejects only when the signal aborts, which ends the loop.
-        await sleep(clock, backoff(2, retry), signal).catch(() => undefined);
+        await sleep(clock, backoff(1, retry), signal).catch(() => undefined);
       }
       await release();
     },
@@ -190,7 +192,7 @@ function readLease(answer: unknown): LeaseRecord {
   return {
     version: metadata.resourceVersion,
     holder: typeof holderIdentity === 'string' ? holderIdentity : '',
-    durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1_000 : durationMs,
+    durationMs: typeof leaseDurationSeconds === 'number' ? leaseDurationSeconds * 1_000 : defaultDurationMs,
     acquireTime,
     transitions: typeof leaseTransitions === 'number' ? leaseTransitions : 0,
   };
