@@ -2,7 +2,6 @@
 // certificates go. Wired by the server, to which it is one part with an issuer and roots. Any replica signs; what only one may do
 // goes with a Lease.
 
-import type { LeaseOptions } from '../kube/lease.js';
 import { createLease } from '../kube/lease.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Watched } from '../runtime/watched.js';
@@ -19,7 +18,6 @@ import { createServingSecrets } from './serving-secrets.js';
 export interface ClusterIssuerOptions extends SecretIssuerOptions {
   /** Of this replica and no other, e.g. the name of its pod. */
   readonly holder: string;
-  readonly lease: Pick<LeaseOptions, 'namespace' | 'name' | 'durationMs'>;
   readonly configMaps: readonly string[];
   readonly selects: (namespace: string) => boolean;
   readonly clusterTrustBundle?: ClusterTrustBundleTarget;

@@ -5,6 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject } from '../kube/client.js';
+import type { LeaseOptions } from '../kube/lease.js';
+import { leasePath } from '../kube/lease.js';
 import { applyObject, patchObject } from '../kube/objects.js';
 import type { ReflectorOptions } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
@@ -29,6 +31,8 @@ export interface SecretIssuerOptions {
   readonly namespace: string;
   /** Of the Secret. */
   readonly name: string;
+  /** Of the replicas; one that exists shows that there was an issuer before. */
+  readonly lease: Pick<LeaseOptions, 'namespace' | 'name' | 'durationMs'>;
   readonly trustDomain: string;
   /** The longest life that this CA gives a leaf, in ms. */
   readonly leafLifetimeMs: number;
@@ -36,7 +40,7 @@ export interface SecretIssuerOptions {
   readonly issuerLifetimeMs?: number;
   /**
    * How long a replica may sign by what it last read of the Secret, in ms: half of it without contact, the other half is for a
-   * watch that died without a word (kube/reflector.ts). Rotations wait that much longer. Default 30 min.
+   * watch that died without a word, which is found in 5 min (kube/reflector.ts). Rotations wait that much longer. Default 30 min.
    */
   readonly lagMs?: number;
   readonly clock: Clock;
@@ -83,11 +87,8 @@ export async function openIssuerSecret(options: SecretIssuerOptions, signal: Abo
 async function open(options: SecretIssuerOptions, signal: AbortSignal): Promise<IssuerSecret> {
   const { client, clock, log, leafLifetimeMs, lagMs = defaultLagMs } = options;
   const path = secretPath(options);
-  const found = await client.request({ path }, signal).catch(async (error: unknown) => {
-    if (kindOf(error) !== 'notFound') throw error;
-    return await create(options, signal);
-  });
-  const secret = readIssuerSecret(found as KubeObject, clock.now());
+  const found = (await find(client, path, signal)) ?? (await create(options, signal));
+  const secret = readIssuerSecret(found, clock.now());
   if (secret.state.longestLifetimeMs >= leafLifetimeMs) return secret;
   // Before the first leaf of that life: a rotation has to wait for it.
   const noted = takeStep(secret.state, 'note', clock.now(), { confirmed: undefined, leafLifetimeMs, lagMs });
@@ -100,9 +101,25 @@ async function open(options: SecretIssuerOptions, signal: AbortSignal): Promise<
   }
 }
 
+async function find(client: KubeClient, path: string, signal: AbortSignal): Promise<KubeObject | undefined> {
+  return (await client.request({ path }, signal).catch((error: unknown) => {
+    if (kindOf(error) !== 'notFound') throw error;
+  })) as KubeObject | undefined;
+}
+
 /** Of several replicas that do this at once one succeeds; the others get a conflict over the key. */
 async function create(options: SecretIssuerOptions, signal: AbortSignal): Promise<KubeObject> {
-  const { client, namespace, name, trustDomain, issuerLifetimeMs: lifetimeMs = issuerLifetimeMs, clock, log } = options;
+  const { client, namespace, name, trustDomain, lease, issuerLifetimeMs: lifetimeMs = issuerLifetimeMs, clock, log } = options;
+  if ((await find(client, leasePath(lease), signal)) !== undefined) {
+    // A replica makes the Lease after the Secret: it may have done both since we looked. Else a new issuer, which nobody trusts,
+    // would take the place of one that was lost.
+    const made = await find(client, secretPath(options), signal);
+    if (made !== undefined) return made;
+    throw new SignetError('notFound', 'the secret of the issuer is gone: restore it, or delete the lease of the ca to begin anew', {
+      reason: 'issuer-unreadable',
+      fields: { secret: `${namespace}/${name}`, lease: `${lease.namespace}/${lease.name}` },
+    });
+  }
   const { certificate, privateKeyPem } = await generateIssuer({ trustDomain, now: clock.now(), lifetimeMs });
   try {
     const object = {

@@ -31,6 +31,10 @@ export interface Lease {
   run(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void>;
 }
 
+export function leasePath({ namespace, name }: Pick<LeaseOptions, 'namespace' | 'name'>): string {
+  return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${name}`;
+}
+
 const defaultDurationMs = 15_000;
 /** Of the duration: we renew it after this much of it, and give it up when we could not for that much, sooner than others take it. */
 const renewAfter = 1 / 3;
@@ -57,7 +61,7 @@ interface Seen {
 export function createLease(options: LeaseOptions): Lease {
   const { client, namespace, name, holder, durationMs = defaultDurationMs, clock, log } = options;
   const deadlineMs = durationMs * callDeadline;
-  const collection = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+  const path = leasePath(options);
   let seen: Seen | undefined;
 
   const note = (answer: unknown): LeaseRecord => {
@@ -82,18 +86,15 @@ export function createLease(options: LeaseOptions): Lease {
     };
     note(
       current === undefined
-        ? await client.request({ method: 'POST', path: collection, body, deadlineMs }, signal)
-        : await client.request({ method: 'PUT', path: `${collection}/${name}`, body, deadlineMs }, signal),
+        ? await client.request({ method: 'POST', path: path.slice(0, path.lastIndexOf('/')), body, deadlineMs }, signal)
+        : await client.request({ method: 'PUT', path, body, deadlineMs }, signal),
     );
   };
 
   /** Whether the lock is ours now. */
   const tryAcquire = async (signal: AbortSignal): Promise<boolean> => {
     try {
-      const current = await client
-        .request({ path: `${collection}/${name}`, deadlineMs }, signal)
-        .then(note)
-        .catch(unlessStatus(404));
+      const current = await client.request({ path, deadlineMs }, signal).then(note).catch(unlessStatus(404));
       if (current !== undefined && !isFree(current)) return false;
       await write(current, true, signal);
       return true;

@@ -91,6 +91,7 @@ async function startReplica(t: Test, holder: string, more: Partial<ClusterIssuer
 }
 
 const secretPath = '/api/v1/namespaces/signet-system/secrets/signet-ca-issuer';
+const leasePath = '/apis/coordination.k8s.io/v1/namespaces/signet-system/leases/signet-ca';
 const configMapPath = (namespace: string, name = 'signet-ca-root'): string => `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 
 /** Decoded, by name. */
@@ -232,7 +233,7 @@ await t.test('a rotation whose leader is killed after each step breaks nothing',
   const namespace = await createNamespace(cluster, 'shop');
   const leafLifetimeMs = 6_000;
   // What earlier tests noted would make this rotation wait for hours.
-  await cluster.admin.send({ method: 'DELETE', path: secretPath });
+  for (const path of [secretPath, leasePath]) await cluster.admin.delete(path);
   const leaves: Certificate[] = [];
   /** What clients trust who learned it with a certificate, and when each of them learns anew: at half of its life. */
   const clients: { roots: readonly Certificate[]; until: number }[] = [];
@@ -257,9 +258,7 @@ await t.test('a rotation whose leader is killed after each step breaks nothing',
     replicas.set(holder, startProcess(t, { holder, selects: namespace, leafLifetimeMs, lagMs: 2_000 }, onLine));
   };
   const killLeader = async (): Promise<void> => {
-    const lease = await cluster.admin.get<{ spec: { holderIdentity: string } }>(
-      '/apis/coordination.k8s.io/v1/namespaces/signet-system/leases/signet-ca',
-    );
+    const lease = await cluster.admin.get<{ spec: { holderIdentity: string } }>(leasePath);
     const leader = replicas.get(lease.spec.holderIdentity);
     if (leader === undefined) return;
     replicas.delete(lease.spec.holderIdentity);

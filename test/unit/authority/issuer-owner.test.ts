@@ -28,6 +28,28 @@ t.test('replicas that start at once have one issuer', async (t) => {
   t.same(issuer?.certificate.uriSans, ['spiffe://example.org']);
 });
 
+t.test('one that was lost is not replaced', async (t) => {
+  const { options, store, put } = await createIssuerScene(t);
+  const lease = '/apis/coordination.k8s.io/v1/namespaces/signet-system/leases/signet-ca';
+  store.put(lease, { metadata: { name: 'signet-ca' } });
+  await t.rejects(openIssuerSecret(options, never), {
+    name: 'SignetError',
+    kind: 'notFound',
+    reason: 'issuer-unreadable',
+    message: /is gone/,
+  });
+  t.same(store.writes, []);
+  // Another replica starts at the same time, and has done both when we look for the Lease.
+  let looks = 0;
+  store.refuse = ({ path }) => {
+    if (path !== issuerSecretPath) return undefined;
+    looks += 1;
+    if (looks === 2) put(tlsData(root));
+    return undefined;
+  };
+  t.equal((await openIssuerSecret(options, never)).issuer.certificate.fingerprint, root.certificate.fingerprint);
+});
+
 t.test('an issuer that is there is adopted as it is', async (t) => {
   const { options, put, text } = await createIssuerScene(t);
   put(tlsData(root));
