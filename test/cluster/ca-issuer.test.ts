@@ -1,7 +1,10 @@
 // The issuer of the CA on a real API server: replicas that start at once, adoption from istiod, roots in every namespace, and a
 // rotation that is killed between its steps. The CA acts with the rights of packaging/kustomize, and no others.
 
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { ClusterIssuer, ClusterIssuerOptions } from '../../agent/authority/cluster-issuer.js';
@@ -200,11 +203,35 @@ await t.test("istiod's own issuer is adopted, and istiod gets it back", async (t
   const [leaf] = readCertificates(serving['tls.crt'] ?? '', { source: 'istiod-tls' });
   t.ok(leaf?.isSignedBy(issuer.value.certificate));
   t.same([...degradations.values()].map(({ value }) => value).filter(Boolean), []);
+
+  const scene = await createScene(t);
+  const file = (name: string): string => join(scene.directory, name);
+  for (const name of ['tls.crt', 'tls.key', 'ca.crt']) writeFileSync(file(name), serving[name] ?? '');
+  const xdsOnly = await startIstiod(scene, cluster, {
+    name: 'xds-only',
+    flags: [`--tlsCertFile=${file('tls.crt')}`, `--tlsKeyFile=${file('tls.key')}`, `--caCertFile=${file('ca.crt')}`],
+    environment: { ENABLE_CA_SERVER: 'false' },
+  });
+  const served = await handshake(xdsOnly.port(), formatCertificates(roots.value), hosts[0] ?? '');
+  t.equal(served, leaf?.fingerprint, 'an istiod without a CA serves with it');
+  await xdsOnly.stop();
+
   await stop();
   await istiod.start();
   const { 'ca-cert.pem': after = '' } = await readSecret('/api/v1/namespaces/istio-system/secrets/istio-ca-secret');
   t.equal(after, istiod.roots, 'istiod goes on with it');
 });
+
+/** The fingerprint of the certificate that a server shows, verified by roots and name. */
+async function handshake(port: number, roots: string, servername: string): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port, ca: roots, servername, ALPNProtocols: ['h2'] });
+  try {
+    await once(socket, 'secureConnect');
+    return socket.getPeerCertificate().fingerprint256.replaceAll(':', '').toLowerCase();
+  } finally {
+    socket.destroy();
+  }
+}
 
 /** A process of test/fixtures/ca-replica.ts. */
 function startProcess(t: Test, settings: Omit<CaReplicaSettings, 'url' | 'roots' | 'token'>, onLine: (line: CaReplicaLine) => void): Child {
