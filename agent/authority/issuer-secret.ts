@@ -135,19 +135,18 @@ function readState(values: ReadonlyMap<string, string>, issuer: Issuer): Rotatio
     return {
       issuer,
       noted: readCertificates(noted, { source: stateName }),
-      ...(next === undefined ? {} : { next: { certificate: one(next.certificate), ...publishedAt(next.publishedAt) } }),
+      next: next && {
+        certificate: one(next.certificate),
+        publishedAt: next.publishedAt === undefined ? undefined : instant(next.publishedAt),
+      },
       former: former.map(({ certificate, until }) => ({ certificate: one(certificate), until: instant(until) })),
       longestLifetimeMs: longestLifetimeSeconds * 1_000,
       requested,
-      ...(force === undefined ? {} : { force }),
+      force,
     };
   } catch (cause) {
     throw unreadable('the state of the rotation cannot be read', { name: stateName }, cause);
   }
-}
-
-function publishedAt(text: string | undefined): { publishedAt?: number } {
-  return text === undefined ? {} : { publishedAt: instant(text) };
 }
 
 function formatState({ noted, next, former, longestLifetimeMs, requested, force }: RotationState): string {

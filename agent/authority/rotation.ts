@@ -11,20 +11,20 @@ export interface RotationState {
   /** The roots of the issuer when they were last noted: those that it lost since then still verify leaves. */
   readonly noted: readonly Certificate[];
   /** What signs next, with a key of its own; its root is itself. */
-  readonly next?: NextIssuer;
+  readonly next?: NextIssuer | undefined;
   readonly former: readonly FormerRoot[];
   /** No leaf was handed out for longer than this. */
   readonly longestLifetimeMs: number;
   /** Somebody wants a rotation to begin. */
   readonly requested: boolean;
   /** Somebody wants this step without its wait. */
-  readonly force?: ForcedStep;
+  readonly force?: ForcedStep | undefined;
 }
 
 export interface NextIssuer {
   readonly certificate: Certificate;
   /** When every target was seen with its root, ms since the epoch. */
-  readonly publishedAt?: number;
+  readonly publishedAt?: number | undefined;
 }
 
 export interface FormerRoot {
@@ -80,33 +80,36 @@ export function nextStep(state: RotationState, now: number, facts: RotationFacts
 
 /** The state after a step; `prepared` is the certificate that `prepare` made. */
 export function takeStep(state: RotationState, step: StepName, now: number, facts: RotationFacts, prepared?: Certificate): RotationState {
-  const { force, next, ...rest } = state;
-  const kept = { ...(next === undefined ? {} : { next }), ...(force === undefined ? {} : { force }) };
+  const { issuer, next, force } = state;
   switch (step) {
     case 'note': {
       const longestLifetimeMs = Math.max(state.longestLifetimeMs, facts.leafLifetimeMs);
       const until = now + longestLifetimeMs + facts.lagMs;
-      const gone = without(state.noted, state.issuer.roots).map((certificate) => ({ certificate, until }));
-      const known = new Set(gone.map(({ certificate }) => certificate.fingerprint));
-      const former = [...state.former.filter(({ certificate }) => !known.has(certificate.fingerprint)), ...gone];
-      // Whoever gave the issuer a root above it has ended our rotation.
-      return { ...rest, ...(isOwnRoot(state) ? kept : {}), noted: state.issuer.roots, former, longestLifetimeMs };
+      const gone = without(state.noted, issuer.roots);
+      const former = state.former.filter(({ certificate }) => without([certificate], gone).length > 0);
+      return {
+        ...state,
+        noted: issuer.roots,
+        former: [...former, ...gone.map((certificate) => ({ certificate, until }))],
+        longestLifetimeMs,
+        // Whoever gave the issuer a root above it has ended our rotation.
+        next: isOwnRoot(state) ? next : undefined,
+      };
     }
     case 'prepare':
-      return { ...rest, ...kept, requested: false, ...(prepared === undefined ? {} : { next: { certificate: prepared } }) };
+      return { ...state, requested: false, next: prepared && { certificate: prepared } };
     case 'confirm':
-      return { ...rest, ...kept, ...(next === undefined ? {} : { next: { ...next, publishedAt: now } }) };
+      return { ...state, next: next && { ...next, publishedAt: now } };
     case 'switch': {
       if (next === undefined) return state;
       const { certificate } = next;
-      return { ...rest, issuer: { certificate, roots: [certificate, ...without(state.issuer.roots, [state.issuer.certificate])] } };
+      const roots = [certificate, ...without(issuer.roots, [issuer.certificate])];
+      return { ...state, issuer: { certificate, roots }, next: undefined, force: undefined };
     }
-    case 'retire':
-      return {
-        ...rest,
-        ...(next === undefined ? {} : { next }),
-        former: force === 'retire' ? [] : state.former.filter(({ until }) => until > now),
-      };
+    case 'retire': {
+      const isForced = force === 'retire';
+      return { ...state, former: isForced ? [] : state.former.filter(({ until }) => until > now), force: isForced ? undefined : force };
+    }
   }
 }
 

@@ -122,13 +122,7 @@ export async function requestRotation(
   if (!isOwnRoot(state)) throw refused('the issuer stands below a root of its own: replace the secret to rotate it');
   const requested = state.requested || (begin && state.next === undefined);
   if (force === 'switch' && !requested && state.next === undefined) throw refused('no rotation is under way');
-  await patchObject(
-    client,
-    path,
-    secret.version,
-    operationsTo(secret, { ...state, requested, ...(force === undefined ? {} : { force }) }),
-    signal,
-  );
+  await patchObject(client, path, secret.version, operationsTo(secret, { ...state, requested, force: force ?? state.force }), signal);
   return state;
 }
 

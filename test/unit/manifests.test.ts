@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { parseAllDocuments } from 'yaml';
 import { loadCaConfig, loadConfig } from '../../agent/config.js';
-import { agentAccount, manifestComponents, readDefaultManifests, readManifests } from '../fixtures/manifests.js';
+import {
+  agentAccount,
+  caComponents,
+  manifestComponents,
+  readCaComponents,
+  readDefaultManifests,
+  readManifests,
+} from '../fixtures/manifests.js';
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -93,5 +100,20 @@ t.test('the CA: what it may do, and its configuration under the variables of the
   t.match(config, { trustDomain: 'cluster.local', nodeAgents: ['signet-system/signet-agent'], http: { address: { port: 9471 } } });
   t.ok(config.listen.names.includes('signet-ca.signet-system.svc'), 'the name of its Service');
   t.match(loadCaConfig({ env: {}, file: 'docs/examples/ca.yaml' }).warnings, []);
+  t.end();
+});
+
+t.test('what the CA writes is tied to its name, but for the creation of a Lease', (t) => {
+  const { objects: rights } = readCaComponents(caComponents);
+  const rules = rights.flatMap((object) => (object['rules'] ?? []) as readonly (Rule & { readonly resourceNames?: readonly string[] })[]);
+  t.ok(rules.length > caComponents.length);
+  for (const { resources, verbs, resourceNames } of rules) {
+    const isRead = verbs.every((verb) => ['list', 'watch'].includes(verb)) && resources.includes('namespaces');
+    const isLease = resources.includes('leases') && verbs.join() === 'create';
+    t.ok(isRead || isLease || (resourceNames ?? []).length > 0, `${verbs.join()} ${resources.join()}`);
+    t.notOk([...resources, ...verbs, ...(resourceNames ?? [])].some((word) => word.includes('*')));
+  }
+  for (const { metadata, subjects } of rights.filter(({ kind }) => kind?.endsWith('Binding') === true))
+    t.match(subjects, [{ kind: 'ServiceAccount', name: 'signet-ca', namespace: 'signet-system' }], metadata.name ?? '');
   t.end();
 });

@@ -122,6 +122,11 @@ t.test('what others did to the issuer', (t) => {
   t.same(publishedRoots(back), [one, two, three], 'each once, those of the issuer first');
   const forced = takeStep({ ...replaced, force: 'retire' }, 'retire', now, facts);
   t.same([forced.former, forced.force], [[], undefined], 'by force all former roots go, once');
+  t.equal(
+    takeStep({ ...replaced, next, force: 'switch' }, 'retire', now, facts).force,
+    'switch',
+    'what was forced is not forgotten meanwhile',
+  );
   const foreign = takeStep({ ...steady, issuer: { certificate: one, roots: [one, three] }, next }, 'switch', now, facts);
   t.same(foreign.issuer, { certificate: two, roots: [two, three] }, 'roots of others beside ours stay');
   t.end();
