@@ -21,6 +21,7 @@ import { startChild } from '../fixtures/child.js';
 import { sharedCluster } from '../fixtures/cluster.js';
 import { startIstiod } from '../fixtures/cluster-istiod.js';
 import { apiServerAudience, createAccount, createNamespace, createNode, createPod, createToken } from '../fixtures/cluster-objects.js';
+import { kubernetes } from '../fixtures/cluster-version.js';
 import { createFixedCredential } from '../fixtures/kube.js';
 import { createRecordingLogger } from '../fixtures/log.js';
 import { applyManifests, caComponents, readCaComponents } from '../fixtures/manifests.js';
@@ -95,6 +96,7 @@ async function startReplica(t: Test, holder: string, more: Partial<ClusterIssuer
 
 const secretPath = '/api/v1/namespaces/signet-system/secrets/signet-ca-issuer';
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/signet-system/leases/signet-ca';
+const bundles = `/apis/certificates.k8s.io/${kubernetes.trustBundles}/clustertrustbundles`;
 const configMapPath = (namespace: string, name = 'signet-ca-root'): string => `/api/v1/namespaces/${namespace}/configmaps/${name}`;
 
 /** Decoded, by name. */
@@ -127,9 +129,7 @@ await t.test('the roots are in each namespace and in a ClusterTrustBundle, and s
   await settle('roots in a new namespace', configMapPath(namespace));
   t.comment(`a new namespace has them after ${Math.round(elapsed())} ms`);
   await settle('under the name that Istio knows', configMapPath(namespace, 'istio-ca-root-cert'));
-  const bundle = await until('the bundle', 10_000, () =>
-    cluster.admin.get('/apis/certificates.k8s.io/v1/clustertrustbundles/signet-ca-root'),
-  );
+  const bundle = await until('the bundle', 10_000, () => cluster.admin.get(`${bundles}/signet-ca-root`));
   t.match(bundle, { spec: { trustBundle: expected } });
 
   await pause(1_000);
@@ -166,8 +166,8 @@ await t.test('the rights are for those objects only', async (t) => {
     ['read another Lease', statusOf('GET', '/apis/coordination.k8s.io/v1/namespaces/signet-system/leases/other')],
     [
       'apply another bundle',
-      apply('/apis/certificates.k8s.io/v1/clustertrustbundles/other', {
-        apiVersion: 'certificates.k8s.io/v1',
+      apply(`${bundles}/other`, {
+        apiVersion: `certificates.k8s.io/${kubernetes.trustBundles}`,
         kind: 'ClusterTrustBundle',
         metadata: { name: 'other' },
         spec: { trustBundle: 'x' },
