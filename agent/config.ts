@@ -9,6 +9,7 @@ import { formatPath, maxFileBytes, parseFile } from './config/file.js';
 import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './config/settings.js';
 import { isSetting, listSettings, settings } from './config/settings.js';
 import type { CaSettings } from './config/ca-settings.js';
+import { issuerFaults } from './config/ca-issuer.js';
 import { caSettings } from './config/ca-settings.js';
 import { nodeOfKubeconfig } from './config/node-credential.js';
 import { closest, unknownKeys } from './config/suggest.js';
@@ -153,7 +154,7 @@ function readText(path: string, mayBeAbsent: boolean): string | undefined {
 export function loadCaConfig(input: Omit<ConfigInput, 'defaults'>): LoadedConfig<CaConfig> {
   const whole: ConfigInput = { ...input, defaults: 'ca' };
   const { text, file } = readFile(whole);
-  return evaluate<CaConfig>({ table: caSettings(), faultsOf: () => [], warningsOf: () => [] }, whole, text, file);
+  return evaluate<CaConfig>({ table: caSettings(), faultsOf: issuerFaults, warningsOf: () => [] }, whole, text, file);
 }
 
 /** Evaluates all sources against the table; reads nothing but, for the name of the node, the kubeconfig. Throws a ConfigError. */
@@ -190,7 +191,7 @@ function evaluate<C>(
     effective.push({ path: entry.path, value: source.value, origin: source.origin });
     const result = safeParse(entry.setting.schema(), source.value);
     if (result.success) {
-      if (result.data !== undefined) setAt(config, entry, result.data);
+      setAt(config, entry, result.data);
       continue;
     }
     // Without a readable file nothing can be said about what it lacks.
@@ -344,9 +345,10 @@ function placeOf(mode: Mode, env: Environment): Place {
   return { mode, uid, directory: `${env['XDG_RUNTIME_DIR'] || '/tmp'}/signet-${uid}`, nodeName: env['NODE_NAME'] || undefined };
 }
 
+/** A section is there even if nothing in it is set. */
 function setAt(config: Record<string, unknown>, { keys, setting }: NamedSetting, value: unknown): void {
   const section = keys.slice(0, -1).reduce<Record<string, unknown>>((at, key) => (at[key] ??= {}) as Record<string, unknown>, config);
-  section[`${keys.at(-1)}${setting.suffix}`] = value;
+  if (value !== undefined) section[`${keys.at(-1)}${setting.suffix}`] = value;
 }
 
 function deepFreeze<T>(value: T): T {

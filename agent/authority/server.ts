@@ -1,6 +1,8 @@
 // The wiring of `signet ca`, top to bottom: clusters and issuer -> certificate service -> TLS, the HTTP door beside it. Twin of
 // agent.ts, used by the command. No logic of its own.
 
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { TLSSocket } from 'node:tls';
 import type { ServerInterceptor } from '@grpc/grpc-js';
 import { Server, ServerInterceptingCall } from '@grpc/grpc-js';
@@ -15,6 +17,7 @@ import { createGuardedInjector, keepaliveOptions } from '../grpc/http2-guard.js'
 import type { HttpAddress } from '../http.js';
 import { createHttpDoor } from '../http.js';
 import { createCredential } from '../kube/access.js';
+import type { KubeClient } from '../kube/client.js';
 import { createKubeClient } from '../kube/client.js';
 import { listenTls } from '../listen/tls.js';
 import type { AuthorityMetrics } from '../metrics.js';
@@ -32,6 +35,8 @@ import { loadIssuer } from '../x509/issuer.js';
 import { openIssuer } from '../x509/self-signed.js';
 import type { AuditLog } from './audit.js';
 import { createAuditLog, createAuditOutput, openAuditFile } from './audit.js';
+import type { ClusterIssuer } from './cluster-issuer.js';
+import { openClusterIssuer } from './cluster-issuer.js';
 import type { WatchedCluster } from './clusters.js';
 import { createCluster } from './clusters.js';
 import { createIssue } from './issue.js';
@@ -44,6 +49,8 @@ export interface AuthorityOptions {
   readonly clock: Clock;
   /** Standard output, for audit lines. */
   readonly writeOutput: (text: string) => void;
+  /** Ends the wait for an issuer in the cluster. Default: that wait ends with the process. */
+  readonly signal?: AbortSignal;
   /** Default: that of the process. */
   readonly env?: Environment;
   /** Receives log lines. Default: standard error. */
@@ -79,39 +86,35 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const shared: Shared = { config, clock, log, metrics };
 
   const audit = await openAudit(options, shared);
-  const clusters = createClusters(options.env ?? processEnvironment(), shared);
-  const issuer = await createIssuerOwner(shared);
-  const service = createService(clusters, issuer, audit, shared);
-  const serving = createServingCertificate({ issuer: issuer.issuer, names: config.listen.names, clock, log, metrics });
-  const grpc = createGrpcServer(service, shared);
-  const listener = await listenTls(
-    {
-      address: config.listen.address,
-      minVersion: config.listen.tlsMinVersion,
-      maxConnections: config.limits.connections,
-      identity: await serving.create(),
-      log,
-    },
-    grpc.accept,
-  );
-
+  const connect = createConnect(options.env ?? processEnvironment(), shared);
+  const own = connect(config.kubeconfig);
+  const clusters = createClusters(own, connect, shared);
   const readiness = createReadiness();
   for (const { id, pods } of clusters) readiness.follow(`pods of ${id}`, pods.reason, 'needed');
-  readiness.follow('issuer', issuer.reason, 'noted');
-  const beforeScrape = (): void => {
-    metrics.ready.set(readiness.state.value.ready ? 1 : 0);
-    metrics.issuerExpiry.set(issuer.issuer.value.notAfter / 1_000);
-  };
+  const beforeScrape = (): void => metrics.ready.set(readiness.state.value.ready ? 1 : 0);
   const http = createHttpDoor({ address: config.http.address, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
+  const tasks = createTaskGroup(clock, log);
+  // First: an issuer in the cluster may have to be waited for, by a process that is alive and not ready.
+  tasks.start('http', (signal) => http.run(signal));
+
+  const opened = await openService({ own, clusters, audit, signal: options.signal ?? new AbortController().signal }, shared).catch(
+    async (error: unknown) => {
+      await tasks.stop(stopMs);
+      await audit.close();
+      throw error;
+    },
+  );
+  const { issuer, service, serving, grpc, listener } = opened;
+  readiness.follow('issuer', issuer.reason, 'noted');
+  for (const [name, reason] of issuer.degradations ?? []) readiness.follow(name, reason, 'noted');
+  issuer.issuer.subscribe(({ notAfter }) => metrics.issuerExpiry.set(notAfter / 1_000));
 
   const doors = createTaskGroup(clock, log);
   doors.start('listener', (signal) => listener.run(signal));
-  const tasks = createTaskGroup(clock, log);
   tasks.start('issuer', (signal) => issuer.run(signal));
   tasks.start('serving certificate', (signal) => serving.run(listener.show, signal));
   for (const cluster of clusters) tasks.start(`cluster ${cluster.id}`, (signal) => cluster.run(signal));
-  tasks.start('http', (signal) => http.run(signal));
 
   return {
     address: listener.address,
@@ -148,24 +151,84 @@ async function openAudit({ writeOutput }: AuthorityOptions, { config, clock, log
   return createAuditLog({ sink, onFailure, log, metrics });
 }
 
-/** Our own cluster first. */
-function createClusters(env: Environment, { config, clock, log, metrics }: Shared): readonly WatchedCluster[] {
-  const { audiences, whenApiServerAway } = config;
-  const all = [{ ...config.cluster, kubeconfig: config.kubeconfig }, ...config.clusters];
-  return all.map(({ id, aliases = [], kubeconfig }) => {
-    const credential = createCredential({ kubeconfig, env, clock, log, metrics });
-    const client = createKubeClient({ credential, clock, metrics });
-    return createCluster({ id, aliases, client, audiences, whenApiServerAway, clock, log, metrics });
-  });
+type Connect = (kubeconfig: string | undefined) => KubeClient;
+
+function createConnect(env: Environment, { clock, log, metrics }: Shared): Connect {
+  return (kubeconfig) => createKubeClient({ credential: createCredential({ kubeconfig, env, clock, log, metrics }), clock, metrics });
 }
 
-async function createIssuerOwner({ config, clock, log, metrics }: Shared): Promise<IssuerOwner> {
-  const files = config.issuer;
-  if (files === undefined) {
-    return createFixedIssuer(await openIssuer({ directory: config.state.directory, trustDomain: config.trustDomain, clock }));
+/** Our own cluster first. */
+function createClusters(own: KubeClient, connect: Connect, { config, clock, log, metrics }: Shared): readonly WatchedCluster[] {
+  const { audiences, whenApiServerAway, cluster, clusters } = config;
+  const all = [{ ...cluster, client: own }, ...clusters.map((remote) => ({ ...remote, client: connect(remote.kubeconfig) }))];
+  return all.map(({ id, aliases = [], client }) =>
+    createCluster({ id, aliases, client, audiences, whenApiServerAway, clock, log, metrics }),
+  );
+}
+
+interface ServiceParts {
+  /** The API server of our own cluster. */
+  readonly own: KubeClient;
+  readonly clusters: readonly WatchedCluster[];
+  readonly audit: AuditLog;
+  readonly signal: AbortSignal;
+}
+
+/** The issuer first, which also signs what the service shows. */
+async function openService({ own, clusters, audit, signal }: ServiceParts, shared: Shared) {
+  const { config, clock, log, metrics } = shared;
+  const issuer = await openIssuerOwner(own, shared, signal);
+  const service = createService(clusters, issuer, audit, shared);
+  const serving = createServingCertificate({ issuer: issuer.issuer, names: config.listen.names, clock, log, metrics });
+  const grpc = createGrpcServer(service, shared);
+  const listener = await listenTls(
+    {
+      address: config.listen.address,
+      minVersion: config.listen.tlsMinVersion,
+      maxConnections: config.limits.connections,
+      identity: await serving.create(),
+      log,
+    },
+    grpc.accept,
+  );
+  return { issuer, service, serving, grpc, listener };
+}
+
+type ServedIssuer = IssuerOwner & Partial<Pick<ClusterIssuer, 'degradations'>>;
+
+async function openIssuerOwner(client: KubeClient, { config, clock, log, metrics }: Shared, signal: AbortSignal): Promise<ServedIssuer> {
+  const { issuer, trustDomain, lease, rotation, roots, servingSecrets: wanted } = config;
+  const leafLifetimeMs = config.certificate.maxLifetimeMs;
+  if (issuer === undefined) return createFixedIssuer(await openIssuer({ directory: config.state.directory, trustDomain, clock }));
+  if (!('secret' in issuer)) {
+    const initial = await loadIssuer(issuer, clock.now());
+    return createIssuerFromFiles({ files: issuer, initial, leafLifetimeMs, clock, log, metrics });
   }
-  const initial = await loadIssuer(files, clock.now());
-  return createIssuerFromFiles({ files, initial, leafLifetimeMs: config.certificate.maxLifetimeMs, clock, log, metrics });
+  const { name: bundle, signerName } = roots.clusterTrustBundle;
+  return await openClusterIssuer(
+    {
+      ...issuer.secret,
+      client,
+      lease,
+      holder: createHolder(),
+      trustDomain,
+      leafLifetimeMs,
+      lagMs: rotation.lagMs,
+      configMaps: roots.configMaps,
+      selects: (namespace) => (roots.namespaces?.includes(namespace) ?? true) && !roots.excludeNamespaces.includes(namespace),
+      ...(bundle === undefined ? {} : { clusterTrustBundle: { name: bundle, ...(signerName === undefined ? {} : { signerName }) } }),
+      servingSecrets: wanted,
+      clock,
+      log,
+      metrics,
+    },
+    signal,
+  );
+}
+
+/** In a pod its name; a process that comes after this one on the same host is another holder. */
+function createHolder(): string {
+  return `${hostname()}-${randomBytes(4).toString('hex')}`;
 }
 
 function createService(

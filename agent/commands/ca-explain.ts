@@ -11,18 +11,12 @@ import { explainNode } from '../authority/explain.js';
 import type { Policy } from '../authority/node-authorizer.js';
 import { PodSet } from '../authority/pod-index.js';
 import type { CaConfig } from '../config.js';
-import { processEnvironment } from '../config.js';
-import { createCredential } from '../kube/access.js';
 import type { KubeObject } from '../kube/client.js';
-import { createKubeClient } from '../kube/client.js';
 import { listAll } from '../kube/list.js';
-import { createAuthorityMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
-import { createLogger } from '../runtime/log.js';
 import { reasons } from '../runtime/reasons.js';
 import { formatInstant, systemClock } from '../runtime/time.js';
-import { Registry } from 'prom-client';
-import { loadFromCaOptions } from './ca-options.js';
+import { loadFromCaOptions, toJson, withKubeClient } from './ca-options.js';
 import { formatTable } from './format.js';
 import { addCaSettingOptions } from './setting-options.js';
 import type { Terminal } from './terminal.js';
@@ -58,21 +52,9 @@ export function createExplainCommand(terminal: Terminal): Command {
   });
 }
 
-const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
-
 async function listPods(config: CaConfig, signal: AbortSignal): Promise<readonly ClusterPod[]> {
-  const shared = { clock: systemClock, metrics: createAuthorityMetrics(new Registry()) };
-  const log = createLogger({ level: 'error' });
-  const client = createKubeClient({
-    credential: createCredential({ kubeconfig: config.kubeconfig, env: processEnvironment(), log, ...shared }),
-    ...shared,
-  });
-  try {
-    const { items } = await listAll(client, { path: '/api/v1/pods', newest: true }, signal);
-    return items.map(toClusterPod).filter((pod) => pod !== undefined);
-  } finally {
-    client.close();
-  }
+  const { items } = await withKubeClient(config, (client) => listAll(client, { path: '/api/v1/pods', newest: true }, signal));
+  return items.map(toClusterPod).filter((pod) => pod !== undefined);
 }
 
 function readPods(path: string): readonly ClusterPod[] {

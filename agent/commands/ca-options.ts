@@ -1,10 +1,32 @@
-// The configuration of `signet ca` from the options of its commands.
+// The configuration of `signet ca` from the options of its commands, and its API server for the commands that ask that.
 
 import type { CaConfig, LoadedConfig } from '../config.js';
-import { loadCaConfig } from '../config.js';
+import { loadCaConfig, processEnvironment } from '../config.js';
+import { createCredential } from '../kube/access.js';
+import type { KubeClient } from '../kube/client.js';
+import { createKubeClient } from '../kube/client.js';
+import { createAuthorityMetrics } from '../metrics.js';
+import { createLogger } from '../runtime/log.js';
+import { systemClock } from '../runtime/time.js';
+import { Registry } from 'prom-client';
 import { toFlagNames } from './setting-options.js';
 
 export function loadFromCaOptions(options: Readonly<Record<string, string>>): LoadedConfig<CaConfig> {
   const { config: file, ...flags } = toFlagNames(options);
   return loadCaConfig({ flags, ...(file === undefined ? {} : { file }) });
 }
+
+/** Lends a client of the API server of the own cluster. */
+export async function withKubeClient<T>({ kubeconfig }: CaConfig, use: (client: KubeClient) => Promise<T>): Promise<T> {
+  const shared = { clock: systemClock, metrics: createAuthorityMetrics(new Registry()) };
+  const log = createLogger({ level: 'error' });
+  const credential = createCredential({ kubeconfig, env: processEnvironment(), log, ...shared });
+  const client = createKubeClient({ credential, ...shared });
+  try {
+    return await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+export const toJson = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;

@@ -12,8 +12,15 @@ import type { Terminal } from './terminal.js';
 export function createCaCommand(terminal: Terminal): Command {
   const command = new Command('ca').description('a CA that signs only for the pods of the node that a caller is on');
   addCaSettingOptions(command).action(async (options: Readonly<Record<string, string>>) => {
-    const authority = await startAuthority({ loaded: loadFromCaOptions(options), clock: systemClock, writeOutput: terminal.out });
-    await authority.run(terminal.signal);
+    const { out: writeOutput, signal } = terminal;
+    const loaded = loadFromCaOptions(options);
+    const authority = await startAuthority({ loaded, clock: systemClock, writeOutput, signal }).catch((error: unknown) => {
+      // Told to stop before it had begun: no failure.
+      if (!signal.aborted) throw error;
+    });
+    await authority?.run(signal);
   });
-  return command.addCommand(createExplainCommand(terminal)).addCommand(createAuditCommand(terminal));
+  const below = [createExplainCommand, createAuditCommand];
+  for (const create of below) command.addCommand(create(terminal));
+  return command;
 }

@@ -3,11 +3,11 @@
 
 import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
+import { caIssuer, clusterTrustBundleName, configMapNames, isHost, servingSecrets, signerName } from './ca-issuer.js';
 import type { Kind } from './kinds.js';
 import { absolutePath, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
-import { fileOnly, isAccountName, mapping, notEmpty, pathSchema } from './lists.js';
+import { fileOnly, isAccountName, mapping, namespaces, notEmpty, pathSchema } from './lists.js';
 import { setting } from './settings.js';
-import { issuerFilesSchema, issuerFilesText } from './upstreams.js';
 
 export type CaSettings = ReturnType<typeof caSettings>;
 
@@ -69,36 +69,41 @@ export function caSettings() {
       maxLifetime: setting(duration('10s', '90d'), 'Longest lifetime that may be asked for; no certificate outlives the issuer.', '24h'),
     },
     issuer: setting(
-      optional(fileOnly(issuerFilesSchema, issuerFilesText)),
-      'PEM files of the issuer, followed. Without them one is made on the first start and kept in the state directory.',
+      optional(caIssuer()),
+      'A Secret that all replicas have the issuer from, made there when there is none, and rotated; or PEM files. Both are followed. Without them one is made on the first start and kept in the state directory, for one replica.',
+    ),
+    lease: {
+      namespace: setting(objectName('a namespace', isNamespace), 'Namespace of the Lease.', 'signet-system'),
+      name: setting(
+        objectName('a Lease', isServiceAccount),
+        'The Lease that one replica holds: it rotates the issuer in the Secret and writes roots and serving certificates.',
+        'signet-ca',
+      ),
+    },
+    rotation: {
+      lag: setting(
+        duration('1s', '7d'),
+        'How long a replica may sign by what it last read of the Secret, half of it without contact to the API server. Each wait of a rotation is longer by that.',
+        '30m',
+      ),
+    },
+    roots: roots(),
+    servingSecrets: setting(
+      servingSecrets(),
+      'Secrets of kubernetes.io/tls that are given a serving certificate of the issuer, and the roots, for servers beside the CA such as istiod.',
+      [],
     ),
     listen: {
       address: setting(hostPort(), 'Where the certificate service is.', '0.0.0.0:15012'),
       names: setting(
-        oneOrMore(names('a list of DNS names and addresses', (text) => /^[A-Za-z0-9.:-]{1,253}$/.test(text))),
+        oneOrMore(names('a list of DNS names and addresses', isHost)),
         'What the serving certificate names: how callers reach the service. It is signed by the issuer.',
         ['signet-ca.signet-system.svc', 'localhost', '127.0.0.1'],
       ),
       tlsMinVersion: setting(choice('1.2', '1.3'), 'Oldest version of TLS that is spoken.', '1.3'),
     },
-    limits: {
-      calls: setting(integer(1, 100_000), 'Calls under way at once; one more is told to try again.', 2_000),
-      callsPerConnection: setting(integer(1, 10_000), 'Calls under way at once on one connection; more wait at the caller.', 100),
-      connections: setting(integer(1, 100_000), 'Connections in all.', 20_000),
-      message: setting(size('4KiB', '1MiB'), 'Size of one request.', '64KiB'),
-      deadline: setting(duration('1s', '1m'), 'How long one call may take.', '10s'),
-    },
-    audit: {
-      file: setting(
-        optional(absolutePath()),
-        'Where the audit lines go; a file that is moved away is made anew. Without it: standard output.',
-      ),
-      onFailure: setting(
-        choice('refuse', 'continue'),
-        'When an audit line cannot be written: refuse what it is about, or answer all the same and say so in the log.',
-        'refuse',
-      ),
-    },
+    limits: limits(),
+    audit: audit(),
     http: {
       address: setting(hostPort(), 'Where /livez, /readyz and /metrics are served.', '127.0.0.1:9471'),
     },
@@ -113,6 +118,49 @@ export function caSettings() {
       level: setting(choice('error', 'warn', 'info', 'debug'), 'What is logged.', 'info'),
     },
   };
+}
+
+/** Where the roots are written. */
+function roots() {
+  return {
+    configMaps: setting(configMapNames(), 'ConfigMaps that hold the roots, in each selected namespace, under the key root-cert.pem.', []),
+    namespaces: setting(optional(namespaces()), 'Only these namespaces have those ConfigMaps.'),
+    excludeNamespaces: setting(namespaces(), 'These namespaces have none.', []),
+    clusterTrustBundle: {
+      name: setting(optional(clusterTrustBundleName()), 'A ClusterTrustBundle that holds the roots, where the API server has such.'),
+      signerName: setting(optional(signerName()), 'Its signer, which its name then begins with.'),
+    },
+  };
+}
+
+function limits() {
+  return {
+    calls: setting(integer(1, 100_000), 'Calls under way at once; one more is told to try again.', 2_000),
+    callsPerConnection: setting(integer(1, 10_000), 'Calls under way at once on one connection; more wait at the caller.', 100),
+    connections: setting(integer(1, 100_000), 'Connections in all.', 20_000),
+    message: setting(size('4KiB', '1MiB'), 'Size of one request.', '64KiB'),
+    deadline: setting(duration('1s', '1m'), 'How long one call may take.', '10s'),
+  };
+}
+
+/** What is told of each decision. */
+function audit() {
+  return {
+    file: setting(
+      optional(absolutePath()),
+      'Where the audit lines go; a file that is moved away is made anew. Without it: standard output.',
+    ),
+    onFailure: setting(
+      choice('refuse', 'continue'),
+      'When an audit line cannot be written: refuse what it is about, or answer all the same and say so in the log.',
+      'refuse',
+    ),
+  };
+}
+
+function objectName(what: string, isValid: (text: string) => boolean): Kind<string> {
+  const allowed = `the name of ${what}`;
+  return { schema: () => checkedText(allowed, isValid), allowed, suffix: '', fileOnly: false, isOptional: false };
 }
 
 const keyTypeNames = ['ec-p256', 'ec-p384', 'ec-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'] as const;

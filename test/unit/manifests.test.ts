@@ -103,6 +103,44 @@ t.test('the CA: what it may do, and its configuration under the variables of the
   t.end();
 });
 
+t.test('the CA with its issuer in a Secret: each configuration is accepted, and nothing is mounted that nobody makes', (t) => {
+  const file = join(t.testdir({}), 'ca.yaml');
+  const { objects: parts, patches: changes } = readCaComponents(['ca', ...caComponents]);
+  const values = changes.flatMap((patch) => containerOf(patch).env ?? []);
+  const env = Object.fromEntries(values.map(({ name, value }) => [name, value]));
+  const configOf = (configMap: unknown, variables = {}) => {
+    writeFileSync(file, (configMap as { readonly data: { readonly 'ca.yaml': string } }).data['ca.yaml']);
+    const { config, warnings } = loadCaConfig({ env: variables, file });
+    t.same(warnings, []);
+    return config;
+  };
+  const [files, ...secrets] = parts.filter(({ kind }) => kind === 'ConfigMap');
+  t.match(configOf(files).issuer, { certificate: /issuer/ });
+  t.match(
+    secrets.map((each) => configOf(each, env)),
+    [
+      { issuer: { secret: { namespace: 'signet-system', name: 'signet-ca-issuer' } }, roots: { configMaps: [] } },
+      { issuer: { secret: {} }, roots: { configMaps: ['signet-ca-root'], clusterTrustBundle: { name: 'signet-ca-root' } } },
+      { issuer: { secret: { name: 'istio-ca-secret' } }, servingSecrets: [{ namespace: 'istio-system', name: 'istiod-tls' }] },
+    ],
+  );
+  const [deployment] = parts.filter(({ kind }) => kind === 'Deployment');
+  const isOfIssuer = ({ mountPath }: { readonly mountPath: string }): boolean => mountPath === '/var/run/secrets/signet/issuer';
+  t.equal(deployment && containerOf(deployment).volumeMounts?.filter(isOfIssuer).length, 1);
+  t.match(changes.flatMap((patch) => containerOf(patch).volumeMounts ?? []).filter(isOfIssuer), [{ $patch: 'delete' }]);
+  t.end();
+});
+
+interface Container {
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly volumeMounts?: readonly { readonly mountPath: string }[];
+}
+
+function containerOf(workload: unknown): Container {
+  const { spec } = workload as { readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } } };
+  return spec.template.spec.containers[0] ?? {};
+}
+
 t.test('what the CA writes is tied to its name, but for the creation of a Lease', (t) => {
   const { objects: rights } = readCaComponents(caComponents);
   const rules = rights.flatMap((object) => (object['rules'] ?? []) as readonly (Rule & { readonly resourceNames?: readonly string[] })[]);
