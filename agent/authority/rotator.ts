@@ -102,6 +102,9 @@ async function writeStep(
   }
 }
 
+/** Where a person gets at a rotation. */
+export type RotationAccess = Pick<SecretIssuerOptions, 'client' | 'namespace' | 'name' | 'clock'>;
+
 export interface RotationRequest {
   /** Begin a rotation, unless one is under way. */
   readonly begin?: boolean;
@@ -111,19 +114,28 @@ export interface RotationRequest {
 
 /** Records what a person wants in the Secret; whoever holds the Lease does it. The answer is the state before. */
 export async function requestRotation(
-  options: Pick<SecretIssuerOptions, 'client' | 'namespace' | 'name' | 'clock'>,
+  options: RotationAccess,
   { begin = false, force }: RotationRequest,
   signal: AbortSignal,
 ): Promise<RotationState> {
-  const { client, clock } = options;
-  const path = secretPath(options);
-  const secret = readIssuerSecret((await client.request({ path }, signal)) as KubeObject, clock.now());
+  const secret = await readSecret(options, signal);
   const { state } = secret;
   if (!isOwnRoot(state)) throw refused('the issuer stands below a root of its own: replace the secret to rotate it');
   const requested = state.requested || (begin && state.next === undefined);
   if (force === 'switch' && !requested && state.next === undefined) throw refused('no rotation is under way');
-  await patchObject(client, path, secret.version, operationsTo(secret, { ...state, requested, force: force ?? state.force }), signal);
+  const after = { ...state, requested, force: force ?? state.force };
+  await patchObject(options.client, secretPath(options), secret.version, operationsTo(secret, after), signal);
   return state;
+}
+
+/** What the Secret says now. */
+export async function readRotation(options: RotationAccess, signal: AbortSignal): Promise<RotationState> {
+  return (await readSecret(options, signal)).state;
+}
+
+async function readSecret(options: RotationAccess, signal: AbortSignal): Promise<IssuerSecret> {
+  const object = await options.client.request({ path: secretPath(options) }, signal);
+  return readIssuerSecret(object as KubeObject, options.clock.now());
 }
 
 function refused(message: string): SignetError {

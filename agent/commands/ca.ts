@@ -1,10 +1,12 @@
-// `signet ca`: the CA server, until a signal; below it what shows what it would do, and what it did.
+// `signet ca`: the CA server, until a signal; below it what shows what it would do and what it did, and
+// what rotates its issuer.
 
 import { Command } from 'commander';
 import { startAuthority } from '../authority/server.js';
 import { systemClock } from '../runtime/time.js';
 import { createAuditCommand } from './ca-audit.js';
 import { createExplainCommand } from './ca-explain.js';
+import { createRotateCommand } from './ca-rotate.js';
 import { loadFromCaOptions } from './ca-options.js';
 import { addCaSettingOptions } from './setting-options.js';
 import type { Terminal } from './terminal.js';
@@ -20,7 +22,7 @@ export function createCaCommand(terminal: Terminal): Command {
     });
     await authority?.run(signal);
   });
-  const below = [createExplainCommand, createAuditCommand];
+  const below = [createExplainCommand, createAuditCommand, createRotateCommand];
   for (const create of below) command.addCommand(create(terminal));
   return command;
 }
