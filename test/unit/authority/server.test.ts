@@ -14,6 +14,7 @@ import { apiList, apiPod, createApiServer } from '../../fixtures/api-server.js';
 import { createRawCaClient } from '../../fixtures/authority.js';
 import { writeKubeconfig } from '../../fixtures/cluster-credentials.js';
 import { caIdOf } from '../../fixtures/cluster-pods.js';
+import { createApiStore } from '../../fixtures/api-store.js';
 import { createRoot, dayMs, keyPem } from '../../fixtures/pki.js';
 import { createTestToken } from '../../fixtures/tokens.js';
 import { until } from '../../fixtures/until.js';
@@ -170,4 +171,37 @@ t.test('an issuer from files', async (t) => {
   await authority.podsRead;
   t.equal((await client.call({ token: token(), identity: web })).code, 0);
   t.match(JSON.parse(readFileSync(join(directory, 'audit.log'), 'utf8')), { decision: 'grant' });
+});
+
+t.test('an issuer in a Secret, made on the first start; what cannot be written is shown', async (t) => {
+  const store = createApiStore({ '/apis/certificates.k8s.io': [] });
+  const serve = cluster([agent, apiPod('web')]);
+  const server = await createApiServer(t, (call) => (/pods|reviews/.test(call.path) ? serve(call) : store.handle(call)));
+  store.put('/api/v1/namespaces/shop', { metadata: { name: 'shop' } });
+  store.put('/api/v1/namespaces/kube-system', { metadata: { name: 'kube-system' } });
+  const settings = {
+    issuer: { secret: { namespace: 'signet-system', name: 'signet-ca-issuer' } },
+    roots: { configMaps: ['signet-ca-root'], excludeNamespaces: ['kube-system'], clusterTrustBundle: { name: 'signet-ca-root' } },
+    servingSecrets: [{ namespace: 'istio-system', name: 'istiod-tls', hosts: ['istiod.istio-system.svc'] }],
+  };
+  const directory = mkdtempSync(join(tmpdir(), 'ca-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const rootsFile = join(directory, 'roots.pem');
+  writeFileSync(rootsFile, createRoot().pem);
+  const { authority, http, logs } = await start(t, server, settings, rootsFile);
+  await authority.podsRead;
+  const roots = await until('the roots', 10_000, async () => store.get('/api/v1/namespaces/shop/configmaps/signet-ca-root')?.data);
+  t.equal(store.get('/api/v1/namespaces/kube-system/configmaps/signet-ca-root'), undefined);
+  await until('the serving certificate', 10_000, async () => store.get('/api/v1/namespaces/istio-system/secrets/istiod-tls'));
+  writeFileSync(rootsFile, roots['root-cert.pem'] ?? '');
+  const client = createRawCaClient(`localhost:${authority.address.port}`, rootsFile);
+  t.teardown(() => client.close());
+  t.equal((await client.call({ token: token(), identity: web })).code, 0);
+  t.match((await http('/metrics')).text, /signet_ca_issuer_expiry\S* \d/);
+
+  store.refuse = ({ method, path }) => (method === 'PATCH' && path.includes('configmaps') ? 403 : undefined);
+  store.put('/api/v1/namespaces/late', { metadata: { name: 'late' } });
+  await until('the reason', 10_000, async () => (await http('/readyz?verbose')).text.includes('roots-not-published'));
+  t.equal((await http('/readyz')).status, 200, 'it signs all the same');
+  t.ok(logs.some((line) => line.includes('made an issuer')));
 });
