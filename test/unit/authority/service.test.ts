@@ -20,7 +20,8 @@ t.test('a grant: the leaf, its line, and nothing else of the request', async (t)
   t.equal(code, 0);
   const leaf = new X509Certificate(elements[0] ?? '');
   t.equal(leaf.subjectAltName, `URI:${web}`);
-  t.equal(leaf.subject, undefined);
+  // Node 20 has no value for an empty name, Node 24 an empty one.
+  t.equal(leaf.subject ?? '', '');
   t.ok(leaf.publicKey.equals(key.publicKey));
   t.ok(leaf.verify(new X509Certificate(scene.issuer.pem).publicKey));
   t.equal(Date.parse(leaf.validFrom), testTime - 120_000);
