@@ -2,6 +2,7 @@
 // Used by the sources of tokens. Promise: a token that is for somebody else, or over, is refused here, before it can leave
 // this node. Its text is never in an error.
 
+import { readJwtClaims } from '../kube/jwt.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Fields } from '../runtime/errors.js';
 import { formatInstant } from '../runtime/time.js';
@@ -42,30 +43,13 @@ function refuse(reason: 'ca-token-audience' | 'ca-token-expired', message: strin
 }
 
 function readClaims(text: string): TokenClaims {
-  const payload = parsePayload(text);
-  const { aud, exp, sub } = payload;
+  const claims = readJwtClaims(text);
+  // It is not quoted: it may be a token all the same.
+  if (claims === undefined) throw new SignetError('invalid', 'not a token', { reason: 'ca-token-invalid' });
+  const { aud, exp, sub } = claims;
   return {
     audiences: [aud].flat().filter((audience) => typeof audience === 'string'),
     expiresAt: typeof exp === 'number' ? exp * 1_000 : Infinity,
     account: typeof sub === 'string' ? sub.replace(/^system:serviceaccount:([^:]+):([^:]+)$/, '$1/$2') : '',
   };
-}
-
-// RFC 7515 §3.1: three parts; only the second is read. What is malformed is not quoted: it may be a token all the same.
-function parsePayload(text: string): Readonly<Record<string, unknown>> {
-  const [, payload] = /^[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/.exec(text) ?? [];
-  if (payload === undefined) throw malformed();
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-  } catch {
-    // Its message would quote the payload.
-    throw malformed();
-  }
-  if (typeof parsed !== 'object' || parsed === null) throw malformed();
-  return parsed as Record<string, unknown>;
-}
-
-function malformed(): SignetError {
-  return new SignetError('invalid', 'not a token', { reason: 'ca-token-invalid' });
 }

@@ -8,6 +8,7 @@ import type { CommonMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
+import { readJwtPart } from './jwt.js';
 
 /** With what a connection is opened. Whoever is at the other end is always verified: by roots and name, or by its pinned key. */
 export interface TlsMaterial {
@@ -141,13 +142,7 @@ export function expiryOf(token: string): number {
   return typeof exp === 'number' ? exp * 1_000 : Infinity;
 }
 
-/** The claims of a JWT (RFC 7519 §4), none for what is no JWT. Not verified: that is the server's part. */
+/** The claims of a JWT (RFC 7519 §4), none for what is no JWT: nobody but the server knows what that says. Not verified. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : {};
-  } catch {
-    // No JWT: nobody but the server knows what it says.
-    return {};
-  }
+  return readJwtPart(token.split('.')[1] ?? '') ?? {};
 }

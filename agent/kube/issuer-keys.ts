@@ -4,14 +4,14 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey, verify } from 'node:crypto';
 import { SignetError } from '../runtime/errors.js';
-import type { Fields } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
-import type { ReasonCode } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { sleep } from '../runtime/time.js';
 import type { KubeClient } from './client.js';
+import { readJwtPart } from './jwt.js';
 import type { TokenHolder } from './token-review.js';
+import { refuseToken } from './token-review.js';
 
 export interface IssuerKeys {
   /** Throws `unauthenticated` for a token that no kept key has signed or whose claims are not right, `unavailable` without keys. */
@@ -83,10 +83,6 @@ function importKeys(set: unknown): ReadonlyMap<string, KeyObject> {
   return keys;
 }
 
-function refuse(reason: ReasonCode, fields: Fields = {}): SignetError {
-  return new SignetError('unauthenticated', 'the token is not accepted', { reason, fields });
-}
-
 /** RFC 7518 §3.1, as far as API servers use it. */
 const algorithms: Readonly<Record<string, readonly [keyType: string, digest: string]>> = {
   RS256: ['rsa', 'sha256'],
@@ -104,22 +100,19 @@ function verified(token: string, { byId }: Keys): Readonly<Record<string, unknow
   const [keyType, digest] = algorithms[String(alg)] ?? [];
   const key = typeof kid === 'string' ? byId.get(kid) : undefined;
   // The algorithm is that of the key, whatever the token says.
-  if (rest.length > 0 || key === undefined || key.asymmetricKeyType !== keyType) throw refuse('token-refused', { detail: 'no key fits' });
+  if (rest.length > 0 || key === undefined || key.asymmetricKeyType !== keyType)
+    throw refuseToken('token-refused', { detail: 'no key fits' });
   const input = Buffer.from(`${head}.${payload}`);
   if (!verify(digest, input, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url'))) {
-    throw refuse('token-refused', { detail: 'signature' });
+    throw refuseToken('token-refused', { detail: 'signature' });
   }
   return parsePart(payload);
 }
 
 function parsePart(part: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
-  } catch {
-    // Its message would quote the token.
-  }
-  throw refuse('token-malformed');
+  const content = readJwtPart(part);
+  if (content === undefined) throw refuseToken('token-malformed');
+  return content;
 }
 
 /** `kubernetes.io` among the claims. */
@@ -133,11 +126,11 @@ interface KubernetesClaims {
 function holderOf(claims: Readonly<Record<string, unknown>>, issuer: string, audiences: readonly string[], now: number): TokenHolder {
   const { iss, aud, exp, nbf, sub, jti } = claims;
   const seconds = now / 1_000;
-  if (iss !== issuer) throw refuse('token-refused', { detail: 'issuer' });
-  if (typeof exp !== 'number' || exp <= seconds) throw refuse('token-expired');
-  if (typeof nbf === 'number' && nbf > seconds + 60) throw refuse('token-refused', { detail: 'not valid yet' });
+  if (iss !== issuer) throw refuseToken('token-refused', { detail: 'issuer' });
+  if (typeof exp !== 'number' || exp <= seconds) throw refuseToken('token-expired');
+  if (typeof nbf === 'number' && nbf > seconds + 60) throw refuseToken('token-refused', { detail: 'not valid yet' });
   const named = [aud].flat();
-  if (!audiences.some((audience) => named.includes(audience))) throw refuse('token-audience');
+  if (!audiences.some((audience) => named.includes(audience))) throw refuseToken('token-audience');
   const about = (claims['kubernetes.io'] ?? {}) as KubernetesClaims;
   const [namespace, serviceAccount] = [about.namespace, about.serviceaccount?.name];
   if (
@@ -145,7 +138,7 @@ function holderOf(claims: Readonly<Record<string, unknown>>, issuer: string, aud
     typeof serviceAccount !== 'string' ||
     sub !== `system:serviceaccount:${namespace}:${serviceAccount}`
   ) {
-    throw refuse('caller-no-account');
+    throw refuseToken('caller-no-account');
   }
   const bound = (object: { readonly name?: unknown; readonly uid?: unknown } | undefined) =>
     typeof object?.name === 'string' ? { name: object.name, uid: typeof object.uid === 'string' ? object.uid : '' } : undefined;

@@ -10,6 +10,7 @@ import type { ReasonCode } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { formatInstant } from '../runtime/time.js';
 import type { KubeClient } from './client.js';
+import { readJwtClaims } from './jwt.js';
 import { invalidAnswer } from './status.js';
 
 /** A pod or node that a token is bound to. */
@@ -120,35 +121,23 @@ export function createTokenReviewer({ client, audiences, clock, metrics }: Token
   };
 }
 
-function refuse(reason: ReasonCode, fields: Fields = {}): SignetError {
+/** What is said of a token that does not count, whoever found that out. */
+export function refuseToken(reason: ReasonCode, fields: Fields = {}): SignetError {
   return new SignetError('unauthenticated', 'the token is not accepted', { reason, fields });
 }
 
 /** What a token says of itself is believed only where it speaks against it: that spares the API server the call. */
 function preCheck(token: string, audiences: readonly string[], now: number): { readonly expiresAt: number } {
-  const { aud, exp } = readClaims(token);
+  const claims = token.length > maxTokenLength ? undefined : readJwtClaims(token);
+  if (claims === undefined) throw refuseToken('token-malformed');
+  const { aud, exp } = claims;
   const named = [aud].flat();
   if (!audiences.some((audience) => named.includes(audience))) {
-    throw refuse('token-audience', { audiences: named.slice(0, 8).map((audience) => String(audience).slice(0, 256)) });
+    throw refuseToken('token-audience', { audiences: named.slice(0, 8).map((audience) => String(audience).slice(0, 256)) });
   }
-  if (typeof exp !== 'number') throw refuse('token-malformed');
-  if (exp * 1_000 <= now) throw refuse('token-expired', { expiredAt: formatInstant(Math.max(0, Math.min(exp * 1_000, now))) });
+  if (typeof exp !== 'number') throw refuseToken('token-malformed');
+  if (exp * 1_000 <= now) throw refuseToken('token-expired', { expiredAt: formatInstant(Math.max(0, Math.min(exp * 1_000, now))) });
   return { expiresAt: exp * 1_000 };
-}
-
-/** The payload of a JWT (RFC 7515 §3.1), not verified. */
-function readClaims(token: string): Readonly<Record<string, unknown>> {
-  const [, payload] = token.length > maxTokenLength ? [] : (/^[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/.exec(token) ?? []);
-  if (payload === undefined) throw refuse('token-malformed');
-  let claims: unknown;
-  try {
-    claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
-  } catch {
-    // Its message would quote the token.
-    throw refuse('token-malformed');
-  }
-  if (typeof claims !== 'object' || claims === null) throw refuse('token-malformed');
-  return claims as Record<string, unknown>;
 }
 
 async function askServer(client: KubeClient, token: string, audiences: readonly string[]): Promise<TokenHolder> {
@@ -184,17 +173,18 @@ function readReview(answer: unknown, audiences: readonly string[]): TokenHolder 
   const status = (answer as { status?: ReviewStatus } | null)?.status;
   if (typeof status !== 'object' || status === null) throw invalidAnswer('kube', 'the answer is no token review');
   if (status.authenticated !== true || (status.error !== undefined && status.error !== '')) {
-    throw refuse('token-refused', { detail: typeof status.error === 'string' ? status.error.slice(0, 300) : '' });
+    throw refuseToken('token-refused', { detail: typeof status.error === 'string' ? status.error.slice(0, 300) : '' });
   }
   // A server that knows no audiences names none, and has not checked any.
   const confirmed = Array.isArray(status.audiences) ? status.audiences : [];
-  if (!audiences.some((audience) => confirmed.includes(audience))) throw refuse('token-audience', { audiences: confirmed.map(String) });
+  if (!audiences.some((audience) => confirmed.includes(audience)))
+    throw refuseToken('token-audience', { audiences: confirmed.map(String) });
 
   const { username, groups, extra } = status.user ?? {};
   const [prefix, kind, namespace, serviceAccount, ...rest] = String(username).split(':');
   const isAccount = prefix === 'system' && kind === 'serviceaccount' && rest.length === 0 && Boolean(namespace) && Boolean(serviceAccount);
   if (!isAccount || !Array.isArray(groups) || !groups.includes('system:serviceaccounts')) {
-    throw refuse('caller-no-account', { username: String(username).slice(0, 300) });
+    throw refuseToken('caller-no-account', { username: String(username).slice(0, 300) });
   }
   const first = (name: string): string => {
     const values = (extra as Readonly<Record<string, unknown>> | undefined)?.[extraPrefix + name];
