@@ -17,6 +17,7 @@ import { aborted } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
 import { WatchedValue, mapWatched } from './runtime/watched.js';
 import type { Certificate } from './x509/certificate.js';
+import { isSameList } from './x509/certificate.js';
 import { formatCertificates, readCertificates } from './x509/pem.js';
 
 export interface TrustBundle {
@@ -199,8 +200,4 @@ function createBundle(roots: readonly Certificate[]): TrustBundle {
 function missingFrom(from: TrustBundle | undefined, of: TrustBundle | undefined): readonly string[] {
   const known = new Set(from?.roots.map(({ fingerprint }) => fingerprint));
   return (of?.roots ?? []).map(({ fingerprint }) => fingerprint).filter((fingerprint) => !known.has(fingerprint));
-}
-
-export function isSameList(a: readonly Certificate[] | undefined, b: readonly Certificate[] | undefined): boolean {
-  return a !== undefined && b?.length === a.length && a.every(({ fingerprint }, index) => fingerprint === b[index]?.fingerprint);
 }

@@ -19,6 +19,7 @@ import { backoff, formatInstant, sleep } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
+import { isSameList } from '../x509/certificate.js';
 import { certificateFields } from '../x509/chain.js';
 import type { Issuer } from '../x509/issuer.js';
 import { generateIssuer, issuerLifetimeMs } from '../x509/self-signed.js';
@@ -224,8 +225,4 @@ function readVersion(object: KubeObject, label: string, clock: Clock): Reading {
 
 function partsOf({ certificate, chain, roots }: Issuer): readonly Certificate[] {
   return [certificate, ...chain, ...roots];
-}
-
-function isSameList(a: readonly Certificate[], b: readonly Certificate[]): boolean {
-  return a.length === b.length && a.every(({ fingerprint }, index) => fingerprint === b[index]?.fingerprint);
 }

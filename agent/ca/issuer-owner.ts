@@ -15,6 +15,7 @@ import { formatInstant } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
+import { isSameList } from '../x509/certificate.js';
 import { certificateFields } from '../x509/chain.js';
 import type { Issuer, IssuerFiles } from '../x509/issuer.js';
 import { loadIssuer } from '../x509/issuer.js';
@@ -126,7 +127,7 @@ interface Rotation {
 function createRotation(options: IssuerFromFilesOptions): Rotation {
   const { initial, leafLifetimeMs, clock, log } = options;
   const issuer = new WatchedValue(initial);
-  const roots = new WatchedValue(initial.roots, sameCertificates);
+  const roots = new WatchedValue(initial.roots, isSameList);
   /** Until when a root that is not the issuer's any more stays. */
   const former = new Map<Certificate, number>();
   let alarm: Alarm | undefined;
@@ -147,7 +148,7 @@ function createRotation(options: IssuerFromFilesOptions): Rotation {
     roots,
     replace(next) {
       const before = issuer.value;
-      const unchanged = sameCertificates(
+      const unchanged = isSameList(
         [before.certificate, ...before.chain, ...before.roots],
         [next.certificate, ...next.chain, ...next.roots],
       );
@@ -164,8 +165,4 @@ function createRotation(options: IssuerFromFilesOptions): Rotation {
     },
     stop: () => alarm?.cancel(),
   };
-}
-
-function sameCertificates(a: readonly Certificate[], b: readonly Certificate[]): boolean {
-  return a.length === b.length && a.every((certificate, index) => certificate.fingerprint === b[index]?.fingerprint);
 }

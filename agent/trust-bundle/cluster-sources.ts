@@ -15,8 +15,9 @@ import type { Clock } from '../runtime/time.js';
 import { backoff, sleep } from '../runtime/time.js';
 import { WatchedValue } from '../runtime/watched.js';
 import type { RootSource } from '../trust-bundle.js';
-import { isSameList, readRoots } from '../trust-bundle.js';
+import { readRoots } from '../trust-bundle.js';
 import type { Certificate } from '../x509/certificate.js';
+import { isSameList } from '../x509/certificate.js';
 
 export interface ClusterRootOptions {
   readonly client: KubeClient;

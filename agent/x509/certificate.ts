@@ -179,3 +179,8 @@ function extensionList(optional: readonly Asn1[], version: number): readonly Asn
   if (optional.length > 0 && version !== 3) throw malformed('extensions without version 3');
   return extensions;
 }
+
+/** Whether both are there and hold the same certificates in the same order. */
+export function isSameList(a: readonly Certificate[] | undefined, b: readonly Certificate[] | undefined): boolean {
+  return a !== undefined && b?.length === a.length && a.every(({ fingerprint }, index) => fingerprint === b[index]?.fingerprint);
+}
