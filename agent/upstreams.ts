@@ -185,8 +185,9 @@ function createRequests(name: string, upstream: RequestUpstream, options: Upstre
   return { clients: [client], needs, checks: [], tasks: [client, ...tasks] };
 }
 
-function createKind(upstream: RequestUpstream, { kube, node, index, clock }: UpstreamsOptions): RequestKind {
-  const { own, asNode, anonymous, createToken } = kube;
+function createKind(upstream: RequestUpstream, options: UpstreamsOptions): RequestKind {
+  const { kube, node, index, clock } = options;
+  const { own, asNode, anonymous } = kube;
   switch (upstream.kind) {
     case 'kubernetes-csr':
       return createKubernetesCsr({ client: own, signerName: upstream.signerName, clock });
@@ -194,11 +195,8 @@ function createKind(upstream: RequestUpstream, { kube, node, index, clock }: Ups
       const { signerName } = upstream;
       return createPodCertificate({ client: asNode, own, node, signerName, podOf: (id) => boundTo(id, index).pod });
     }
-    case 'cert-manager': {
-      const tokenOf = async (id: SpiffeId, signal: AbortSignal): Promise<string> =>
-        (await createToken({ ...boundTo(id, index), lifetimeSeconds: workloadTokenSeconds }, signal)).token;
-      return createCertManager({ client: own, anonymous, createToken: tokenOf, issuerRef: upstream.issuerRef });
-    }
+    case 'cert-manager':
+      return createCertManager({ client: own, anonymous, createToken: tokensOfWorkloads(options), issuerRef: upstream.issuerRef });
   }
 }
 
@@ -207,20 +205,24 @@ interface WiredAuth extends Pick<WiredUpstream, 'needs' | 'tasks'> {
 }
 
 function createAuth(name: string, { auth, audience, tokenFile }: IstioUpstream, options: UpstreamsOptions): WiredAuth {
-  const { kube, index, clock, log, metrics } = options;
+  const { clock, log, metrics } = options;
   if (auth === 'node') {
     const file = createTokenFile({ upstream: name, path: tokenFile ?? '', audience, clock, log, metrics });
     return { auth: createNodeAuth(file), needs: [{ name: `${name} token`, reason: file.reason }], tasks: [file] };
   }
-  const tokenOf = async (id: SpiffeId, signal: AbortSignal): Promise<string> => {
-    const request = { ...boundTo(id, index), audience, lifetimeSeconds: workloadTokenSeconds };
-    return (await kube.createToken(request, signal)).token;
-  };
-  return { auth: createWorkloadAuth({ createToken: tokenOf, clock }), needs: [], tasks: [] };
+  return { auth: createWorkloadAuth({ createToken: tokensOfWorkloads(options, audience), clock }), needs: [], tasks: [] };
 }
 
 /** The shortest that an API server gives: it is used within seconds. */
 const workloadTokenSeconds = 600;
+
+/** Gives tokens of the accounts with pods here, bound to such a pod. Default audience: the API server. */
+function tokensOfWorkloads({ kube, index }: UpstreamsOptions, audience?: string) {
+  return async (id: SpiffeId, signal: AbortSignal): Promise<string> => {
+    const request = { ...boundTo(id, index), ...(audience === undefined ? {} : { audience }), lifetimeSeconds: workloadTokenSeconds };
+    return (await kube.createToken(request, signal)).token;
+  };
+}
 
 /** The account of an identity and a pod of it on this node. */
 function boundTo({ uri, namespace, serviceAccount }: SpiffeId, { identities, pods }: UpstreamsOptions['index']) {
