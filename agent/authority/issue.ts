@@ -7,8 +7,9 @@ import { formatInstant } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import type { Issuer } from '../x509/issuer.js';
+import { checkValidity } from '../x509/issuer.js';
 import { formatCertificates, formatPem } from '../x509/pem.js';
-import { emptyName, signCertificate } from '../x509/sign.js';
+import { backdated, emptyName, signCertificate } from '../x509/sign.js';
 import type { IssuedFacts } from './audit.js';
 
 export interface LifetimeBounds {
@@ -43,9 +44,6 @@ export interface CertificateOrder {
 /** Throws `invalid` for a lifetime out of bounds, `unavailable` while the issuer is not valid. */
 export type Issue = (order: CertificateOrder) => Promise<Issued>;
 
-/** Clocks of verifiers may be behind; never more than a tenth of the lifetime, so that short lives stay short. */
-const maxBackdateMs = 120_000;
-
 export function createIssue({ issuer: current, roots, bounds, clock }: IssueOptions): Issue {
   let prepared: Prepared | undefined;
   return async ({ uri, publicKeySpki, lifetimeMs }) => {
@@ -53,7 +51,9 @@ export function createIssue({ issuer: current, roots, bounds, clock }: IssueOpti
     if (prepared?.issuer !== issuer || prepared.roots !== roots.value) prepared = prepare(issuer, roots.value);
     const { rest } = prepared;
     const now = clock.now();
-    const life = Math.min(boundedLifetime(lifetimeMs, bounds), remainingOf(issuer, now));
+    const wanted = boundedLifetime(lifetimeMs, bounds);
+    checkValidity(issuer, now);
+    const life = Math.min(wanted, issuer.notAfter - now);
     const notAfter = Math.floor((now + life) / 1_000) * 1_000;
     const serial = randomBytes(16);
     const leaf = await signCertificate(issuer, issuer.name, {
@@ -62,7 +62,7 @@ export function createIssue({ issuer: current, roots, bounds, clock }: IssueOpti
       publicKeySpki,
       uri,
       serial,
-      notBefore: now - Math.min(maxBackdateMs, life / 10),
+      notBefore: backdated(now, life),
       notAfter,
     });
     return {
@@ -96,12 +96,4 @@ function boundedLifetime(askedMs: number, { lifetimeMs, minLifetimeMs, maxLifeti
       ? `the requested TTL is greater than the max allowed TTL ${maxLifetimeMs / 1_000}s`
       : `the requested TTL is less than ${minLifetimeMs / 1_000}s`;
   throw new SignetError('invalid', text, { reason: 'lifetime-refused', fields: { askedSeconds: askedMs / 1_000 } });
-}
-
-function remainingOf({ certificate, notAfter }: Issuer, now: number): number {
-  if (now >= certificate.notBefore && now < notAfter) return notAfter - now;
-  throw new SignetError('unavailable', 'the issuer is not valid now', {
-    reason: 'issuer-expired',
-    fields: { notBefore: formatInstant(certificate.notBefore), notAfter: formatInstant(notAfter) },
-  });
 }

@@ -8,10 +8,8 @@ import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import { aborted, formatInstant } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
-import { generateKey } from '../x509/csr.js';
 import type { Issuer } from '../x509/issuer.js';
-import { formatCertificates, formatPem } from '../x509/pem.js';
-import { emptyName, signCertificate } from '../x509/sign.js';
+import { createServerLeaf } from './server-leaf.js';
 
 export interface ServingOptions {
   readonly issuer: Watched<Issuer>;
@@ -39,23 +37,12 @@ export function createServingCertificate({ issuer: current, names, clock, log, m
   const create = async (): Promise<TlsIdentity> => {
     const issuer = current.value;
     const now = clock.now();
-    const key = await generateKey('ec-p256');
-    const notAfter = Math.min(now + lifetimeMs, issuer.notAfter);
-    const leaf = await signCertificate(issuer, issuer.name, {
-      profile: 'leaf',
-      subject: emptyName,
-      publicKeySpki: key.publicKeySpki,
-      hosts: names,
-      notBefore: now - Math.min(120_000, lifetimeMs / 10),
-      notAfter,
-    });
-    const privateKey = key.pkcs8Pem();
-    key.wipe();
+    const { chain, privateKey, notAfter } = await createServerLeaf(issuer, names, now, lifetimeMs);
     dueAt = now + (notAfter - now) / 2;
     signedBy = issuer;
     metrics.servingExpiry.set(notAfter / 1_000);
     log.info('serving certificate is new', { names, notAfter: formatInstant(notAfter) });
-    return { chain: formatPem('CERTIFICATE', leaf) + formatCertificates(issuer.chain), privateKey };
+    return { chain, privateKey };
   };
 
   return {

@@ -17,11 +17,10 @@ import { backoff } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
-import { generateKey } from '../x509/csr.js';
 import type { Issuer } from '../x509/issuer.js';
-import { formatCertificates, formatPem, readCertificates } from '../x509/pem.js';
-import { emptyName, signCertificate } from '../x509/sign.js';
+import { formatCertificates, readCertificates } from '../x509/pem.js';
 import { watchChanges } from './changes.js';
+import { createServerLeaf } from './server-leaf.js';
 
 /** What one Secret is for. */
 export interface ServingSecret {
@@ -163,20 +162,8 @@ function restOf(held: Held | undefined, { hosts }: ServingSecret, { issuer, root
 
 async function write(options: ServingSecretsOptions, { namespace, name, hosts }: ServingSecret, signal: AbortSignal): Promise<void> {
   const { client, roots, clock, lifetimeMs } = options;
-  const issuer = options.issuer.value;
-  const now = clock.now();
-  const key = await generateKey('ec-p256');
-  const pem = key.pkcs8Pem();
-  key.wipe();
+  const { chain, privateKey } = await createServerLeaf(options.issuer.value, hosts, clock.now(), lifetimeMs);
   try {
-    const leaf = await signCertificate(issuer, issuer.name, {
-      profile: 'leaf',
-      subject: emptyName,
-      publicKeySpki: key.publicKeySpki,
-      hosts,
-      notBefore: now - Math.min(120_000, lifetimeMs / 10),
-      notAfter: Math.min(now + lifetimeMs, issuer.notAfter),
-    });
     const encode = (text: string): string => Buffer.from(text).toString('base64');
     const object = {
       apiVersion: 'v1',
@@ -184,13 +171,13 @@ async function write(options: ServingSecretsOptions, { namespace, name, hosts }:
       type: 'kubernetes.io/tls',
       metadata: { name, namespace, annotations: { [hostsAnnotation]: hosts.join(',') } },
       data: {
-        'tls.crt': encode(formatPem('CERTIFICATE', leaf) + formatCertificates(issuer.chain)),
-        'tls.key': pem.toString('base64'),
+        'tls.crt': encode(chain),
+        'tls.key': privateKey.toString('base64'),
         'ca.crt': encode(formatCertificates(roots.value)),
       },
     };
     await applyObject(client, { path: `/api/v1/namespaces/${namespace}/secrets/${name}`, object }, signal);
   } finally {
-    pem.fill(0);
+    privateKey.fill(0);
   }
 }

@@ -3,13 +3,13 @@
 
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
-import { formatInstant } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import { parseCsr } from '../x509/csr.js';
 import type { Issuer } from '../x509/issuer.js';
+import { checkValidity } from '../x509/issuer.js';
 import { formatPem } from '../x509/pem.js';
-import { emptyName, signCertificate } from '../x509/sign.js';
+import { backdated, emptyName, signCertificate } from '../x509/sign.js';
 import type { CaClient } from './ca-client.js';
 
 export interface BuiltInOptions {
@@ -19,9 +19,6 @@ export interface BuiltInOptions {
   readonly roots: Watched<readonly Certificate[]>;
   readonly clock: Clock;
 }
-
-/** Clocks of verifiers may be behind; never more than a tenth of the lifetime, so that short lives stay short. */
-const maxBackdateMs = 120_000;
 
 export function createBuiltIn(options: BuiltInOptions): CaClient {
   const { issuer: current, roots, clock } = options;
@@ -48,20 +45,11 @@ export function createBuiltIn(options: BuiltInOptions): CaClient {
         subject: emptyName,
         publicKeySpki,
         uri: id.uri,
-        notBefore: now - Math.min(maxBackdateMs, lifetimeMs / 10),
+        notBefore: backdated(now, lifetimeMs),
         notAfter: Math.min(now + lifetimeMs, issuer.notAfter),
       });
       const elements = [leaf, ...issuer.chain.map((each) => each.der)].map((each) => Buffer.from(formatPem('CERTIFICATE', each)));
       return accept({ elements, roots: roots.value, upstream: 'built-in' });
     },
   };
-}
-
-function checkValidity(issuer: Issuer, now: number): void {
-  const { notBefore } = issuer.certificate;
-  if (now >= notBefore && now < issuer.notAfter) return;
-  throw new SignetError('unavailable', 'issuer is not valid now', {
-    reason: 'issuer-expired',
-    fields: { now: formatInstant(now), notBefore: formatInstant(notBefore), notAfter: formatInstant(issuer.notAfter) },
-  });
 }

@@ -6,6 +6,7 @@ import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { SignetError } from '../runtime/errors.js';
 import { readRegularFile } from '../runtime/followed-file.js';
 import type { ReasonCode } from '../runtime/reasons.js';
+import { formatInstant } from '../runtime/time.js';
 import type { Certificate } from './certificate.js';
 import { certificateFields, findChain } from './chain.js';
 import { readCertificates } from './pem.js';
@@ -77,6 +78,16 @@ export function createIssuer(parts: IssuerParts): Issuer {
     name: { subject: certificate.subject, keyId: certificate.subjectKeyId ?? '' },
     notAfter: Math.min(...path.map((each) => each.notAfter)),
   };
+}
+
+/** Throws `unavailable`, reason `issuer-expired`, while it must not sign: before its time, or past that of its chain. */
+export function checkValidity({ certificate, notAfter }: Issuer, now: number): void {
+  const { notBefore } = certificate;
+  if (now >= notBefore && now < notAfter) return;
+  throw new SignetError('unavailable', 'issuer is not valid now', {
+    reason: 'issuer-expired',
+    fields: { now: formatInstant(now), notBefore: formatInstant(notBefore), notAfter: formatInstant(notAfter) },
+  });
 }
 
 const issuerReasons: ReadonlyMap<ReasonCode | undefined, ReasonCode> = new Map([

@@ -39,6 +39,14 @@ export interface CertificateContent {
   readonly serial?: Buffer;
 }
 
+/** Clocks of verifiers may be behind by so much, in ms; never more than a tenth of a lifetime, so that short lives stay short. */
+const maxBackdateMs = 120_000;
+
+/** The notBefore of a leaf that is signed now, for a lifetime in ms. */
+export function backdated(now: number, lifetimeMs: number): number {
+  return now - Math.min(maxBackdateMs, lifetimeMs / 10);
+}
+
 /** The empty Name. */
 export const emptyName: Buffer = Buffer.from('3000', 'hex');
 

@@ -3,7 +3,7 @@ import { Certificate } from '../../../agent/x509/certificate.js';
 import * as der from '../../../agent/x509/der.js';
 import { createSigner } from '../../../agent/x509/issuer.js';
 import type { CertificateContent } from '../../../agent/x509/sign.js';
-import { emptyName, keyIdOf, keyUsage, signCertificate } from '../../../agent/x509/sign.js';
+import { backdated, emptyName, keyIdOf, keyUsage, signCertificate } from '../../../agent/x509/sign.js';
 import { openssl, opensslVerify } from '../../fixtures/openssl.js';
 import type { TestKeyType } from '../../fixtures/pki.js';
 import { createTestKey, dayMs, hourMs, testTime } from '../../fixtures/pki.js';
@@ -46,6 +46,13 @@ for (const [caType, leafType] of [
     t.match(output, 'TLS Web Server Authentication, TLS Web Client Authentication');
   });
 }
+
+t.test('a leaf begins two minutes ago, or a tenth of its life', (t) => {
+  t.equal(backdated(testTime, 24 * 3_600_000), testTime - 120_000);
+  t.equal(backdated(testTime, 1_200_000), testTime - 120_000);
+  t.equal(backdated(testTime, 20_000), testTime - 2_000);
+  t.end();
+});
 
 t.test('the name is not critical beside a subject', async (t) => {
   const key = createTestKey();
