@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { createAdminServer } from './admin.js';
 import type { AdminSources } from './admin/status.js';
 import type { IssuerOwner } from './ca/issuer-owner.js';
-import { createFixedIssuer, createIssuerFromFiles } from './ca/issuer-owner.js';
+import { openIssuerOwner } from './ca/issuer-owner.js';
 import type { SvidCache } from './cache/svid-cache.js';
 import { createSvidCache } from './cache/svid-cache.js';
 import { observeStates } from './cache/svid-report.js';
@@ -50,8 +50,6 @@ import { createTrustBundle } from './trust-bundle.js';
 import type { Upstreams } from './upstreams.js';
 import { createUpstreams } from './upstreams.js';
 import { version } from './version.js';
-import { loadIssuer } from './x509/issuer.js';
-import { openIssuer } from './x509/self-signed.js';
 
 export interface AgentOptions {
   readonly loaded: LoadedConfig;
@@ -270,12 +268,15 @@ function createAgentSelfCheck(
 async function createIssuer({ config, clock, log, metrics }: Shared): Promise<IssuerOwner | undefined> {
   const builtIn = config.upstreams.find((upstream) => upstream.kind === 'built-in');
   if (builtIn === undefined) return undefined;
-  const files = builtIn.issuer;
-  if (files === undefined) {
-    return createFixedIssuer(await openIssuer({ directory: config.state.directory, trustDomain: config.trustDomain, clock }));
-  }
-  const initial = await loadIssuer(files, clock.now());
-  return createIssuerFromFiles({ files, initial, leafLifetimeMs: config.certificate.lifetimeMs, clock, log, metrics });
+  return await openIssuerOwner({
+    files: builtIn.issuer,
+    directory: config.state.directory,
+    trustDomain: config.trustDomain,
+    leafLifetimeMs: config.certificate.lifetimeMs,
+    clock,
+    log,
+    metrics,
+  });
 }
 
 interface SdsParts {

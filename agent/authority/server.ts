@@ -8,7 +8,7 @@ import type { ServerInterceptor } from '@grpc/grpc-js';
 import { Server, ServerInterceptingCall } from '@grpc/grpc-js';
 import { Registry } from 'prom-client';
 import type { IssuerOwner } from '../ca/issuer-owner.js';
-import { createFixedIssuer, createIssuerFromFiles } from '../ca/issuer-owner.js';
+import { openIssuerOwner } from '../ca/issuer-owner.js';
 import type { CaConfig, Environment, LoadedConfig } from '../config.js';
 import { configFields, processEnvironment } from '../config.js';
 import { createCallBounds } from '../grpc/call-bounds.js';
@@ -31,8 +31,6 @@ import { aborted } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { until } from '../runtime/watched.js';
 import { version } from '../version.js';
-import { loadIssuer } from '../x509/issuer.js';
-import { openIssuer } from '../x509/self-signed.js';
 import type { AuditLog } from './audit.js';
 import { createAuditLog, createAuditOutput, openAuditFile } from './audit.js';
 import type { ClusterIssuer } from './cluster-issuer.js';
@@ -177,7 +175,7 @@ interface ServiceParts {
 /** The issuer first, which also signs what the service shows. */
 async function openService({ own, clusters, audit, signal }: ServiceParts, shared: Shared) {
   const { config, clock, log, metrics } = shared;
-  const issuer = await openIssuerOwner(own, shared, signal);
+  const issuer = await openServedIssuer(own, shared, signal);
   const service = createService(clusters, issuer, audit, shared);
   const serving = createServingCertificate({ issuer: issuer.issuer, names: config.listen.names, clock, log, metrics });
   const grpc = createGrpcServer(service, shared);
@@ -196,13 +194,12 @@ async function openService({ own, clusters, audit, signal }: ServiceParts, share
 
 type ServedIssuer = IssuerOwner & Partial<Pick<ClusterIssuer, 'degradations'>>;
 
-async function openIssuerOwner(client: KubeClient, { config, clock, log, metrics }: Shared, signal: AbortSignal): Promise<ServedIssuer> {
+async function openServedIssuer(client: KubeClient, { config, clock, log, metrics }: Shared, signal: AbortSignal): Promise<ServedIssuer> {
   const { issuer, trustDomain, lease, rotation, roots, servingSecrets: wanted } = config;
   const leafLifetimeMs = config.certificate.maxLifetimeMs;
-  if (issuer === undefined) return createFixedIssuer(await openIssuer({ directory: config.state.directory, trustDomain, clock }));
-  if (!('secret' in issuer)) {
-    const initial = await loadIssuer(issuer, clock.now());
-    return createIssuerFromFiles({ files: issuer, initial, leafLifetimeMs, clock, log, metrics });
+  if (issuer === undefined || !('secret' in issuer)) {
+    const { directory } = config.state;
+    return await openIssuerOwner({ files: issuer, directory, trustDomain, leafLifetimeMs, clock, log, metrics });
   }
   const { name: bundle, signerName } = roots.clusterTrustBundle;
   return await openClusterIssuer(

@@ -19,6 +19,7 @@ import { isSameList } from '../x509/certificate.js';
 import { certificateFields } from '../x509/chain.js';
 import type { Issuer, IssuerFiles } from '../x509/issuer.js';
 import { loadIssuer } from '../x509/issuer.js';
+import { openIssuer } from '../x509/self-signed.js';
 
 export interface IssuerOwner {
   readonly issuer: Watched<Issuer>;
@@ -48,6 +49,20 @@ export function createFixedIssuer(issuer: Issuer): IssuerOwner {
     reason: new WatchedValue<Reason | undefined>(undefined),
     run: async () => {},
   };
+}
+
+export interface OpenIssuerOptions extends Omit<IssuerFromFilesOptions, 'files' | 'initial'> {
+  /** Default: one that is made in `directory` at the first start, and does not change while the process runs. */
+  readonly files: IssuerFiles | undefined;
+  readonly directory: string;
+  readonly trustDomain: string;
+}
+
+/** The issuer as it is configured. Throws with an `issuer-…` reason: without a sound one there is no start. */
+export async function openIssuerOwner({ files, directory, trustDomain, ...options }: OpenIssuerOptions): Promise<IssuerOwner> {
+  const { clock } = options;
+  if (files === undefined) return createFixedIssuer(await openIssuer({ directory, trustDomain, clock }));
+  return createIssuerFromFiles({ ...options, files, initial: await loadIssuer(files, clock.now()) });
 }
 
 /** Certificate and key are written one after the other; this long after the first change they are read together. */
