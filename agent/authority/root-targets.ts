@@ -10,6 +10,7 @@ import { applyObject } from '../kube/objects.js';
 import type { Reflector, ReflectorOptions } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
 import { findServedVersion } from '../kube/served-version.js';
+import { watchChanges } from '../runtime/bell.js';
 import { describeError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
@@ -20,7 +21,6 @@ import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import { formatCertificates } from '../x509/pem.js';
-import { watchChanges } from './changes.js';
 
 export interface RootTargetsOptions {
   readonly client: KubeClient;
@@ -112,7 +112,7 @@ export function createRootTargets(options: RootTargetsOptions): RootTargets {
       const changes = watchChanges(inputs, clock, signal);
       const pace = createPace(clock);
       const watching = Promise.all(sets.map((set) => set.run(signal)));
-      while (!signal.aborted) await changes.next(await bring(sets, pace, signal));
+      while (!signal.aborted) await changes.wait(await bring(sets, pace, signal));
       await watching;
       // The next one to write them may have others in mind.
       confirmed.set(undefined);

@@ -4,6 +4,8 @@
 
 import type { KubeObject } from '../kube/client.js';
 import { patchObject } from '../kube/objects.js';
+import type { Bell } from '../runtime/bell.js';
+import { watchChanges } from '../runtime/bell.js';
 import { SignetError, describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
@@ -16,8 +18,6 @@ import type { SecretIssuerOptions } from './issuer-owner.js';
 import { defaultLagMs, secretPath } from './issuer-owner.js';
 import type { IssuerSecret } from './issuer-secret.js';
 import { operationsTo, readIssuerSecret } from './issuer-secret.js';
-import type { Changes } from './changes.js';
-import { watchChanges } from './changes.js';
 import type { ForcedStep, RotationFacts, RotationState, StepName } from './rotation.js';
 import { isOwnRoot, nextStep, takeStep } from './rotation.js';
 
@@ -45,14 +45,14 @@ export function createRotator(options: RotatorOptions): Rotator {
   const inputs = joinWatched<unknown>([secret, confirmed]);
 
   /** How long there is nothing to do. */
-  const advance = async (changes: Changes, signal: AbortSignal): Promise<number> => {
+  const advance = async (changes: Bell, signal: AbortSignal): Promise<number> => {
     const current = secret.value;
     const facts: RotationFacts = { confirmed: confirmed.value, leafLifetimeMs, lagMs };
     const next = nextStep(current.state, clock.now(), facts);
     if (next.step === 'wait') return next.until - clock.now();
     await writeStep(options, current, next.step, facts, signal);
     log.info('rotation of the issuer went on', { step: next.step });
-    if (secret.value.version === current.version) await changes.next(echoMs);
+    if (secret.value.version === current.version) await changes.wait(echoMs);
     return 0;
   };
 
@@ -76,7 +76,7 @@ export function createRotator(options: RotatorOptions): Rotator {
             log.warn('cannot write a step of the rotation', errorFields(error));
           }
         }
-        if (delayMs > 0) await changes.next(Math.min(delayMs, lookEveryMs));
+        if (delayMs > 0) await changes.wait(Math.min(delayMs, lookEveryMs));
       }
       reason.set(undefined);
     },

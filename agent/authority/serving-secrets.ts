@@ -8,6 +8,7 @@ import type { KubeClient, KubeObject } from '../kube/client.js';
 import { applyObject } from '../kube/objects.js';
 import type { Reflector, ReflectorOptions } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
+import { watchChanges } from '../runtime/bell.js';
 import { describeError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
@@ -19,7 +20,6 @@ import { WatchedValue, joinWatched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import type { Issuer } from '../x509/issuer.js';
 import { formatCertificates, readCertificates } from '../x509/pem.js';
-import { watchChanges } from './changes.js';
 import { createServerLeaf } from './server-leaf.js';
 
 /** What one Secret is for. */
@@ -110,10 +110,10 @@ async function keep(
       log.warn('cannot write a serving certificate', { secret: label, ...errorFields(error) });
     }
     // The watch brings what was written; what brings something else is met with patience.
-    await changes.next(backoff(writes, retryAfter));
+    await changes.wait(backoff(writes, retryAfter));
     return writes === 1 ? 0 : backoff(writes, retryAfter);
   };
-  while (!signal.aborted) await changes.next(await bring());
+  while (!signal.aborted) await changes.wait(await bring());
   await watching;
 }
 

@@ -7,6 +7,7 @@ import { constants, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { createBell } from './bell.js';
 import type { ErrorKind } from './errors.js';
 import { SignetError } from './errors.js';
 import type { Logger } from './log.js';
@@ -49,9 +50,8 @@ export function followFile(options: FollowedFileOptions, onContent: (content: Fi
   const path = resolve(options.path);
   return {
     async run(signal) {
-      const bell = createBell();
+      const bell = createBell(clock, signal);
       const directory = watchDirectory(path, log, bell.ring);
-      signal.addEventListener('abort', bell.ring, { once: true });
       let delivered = { key: '', lost: true };
       let doubtedAt: number | undefined;
       try {
@@ -71,42 +71,11 @@ export function followFile(options: FollowedFileOptions, onContent: (content: Fi
             delivered = read;
             onContent(content);
           }
-          await bell.wait(clock, doubtedAt === undefined ? pollMs : doubtedAt + confirmMs - now);
+          await bell.wait(doubtedAt === undefined ? pollMs : doubtedAt + confirmMs - now);
         }
       } finally {
-        signal.removeEventListener('abort', bell.ring);
         directory.close();
       }
-    },
-  };
-}
-
-interface Bell {
-  readonly ring: () => void;
-  /** Returns after `delayMs`, or at once when it rang since the last wait. */
-  wait(clock: Clock, delayMs: number): Promise<void>;
-}
-
-function createBell(): Bell {
-  let rung = false;
-  let wake = (): void => {};
-  return {
-    ring: () => {
-      rung = true;
-      wake();
-    },
-    async wait(clock, delayMs) {
-      if (!rung) {
-        await new Promise<void>((settle) => {
-          const alarm = clock.alarm(delayMs, settle);
-          wake = () => {
-            alarm.cancel();
-            settle();
-          };
-        });
-      }
-      wake = () => {};
-      rung = false;
     },
   };
 }

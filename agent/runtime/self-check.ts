@@ -3,6 +3,8 @@
 // fault is found, becomes another or is gone; what cannot be told changes nothing.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { Bell } from './bell.js';
+import { createBell } from './bell.js';
 import { describeError } from './errors.js';
 import type { Logger } from './log.js';
 import type { Reason } from './reasons.js';
@@ -83,16 +85,17 @@ export function createSelfCheck({ checks, signs, clock, log, random = Math.rando
     lookedAt,
     async run(signal) {
       if (checks.length === 0) return;
-      const changed = followChanges(signs, signal);
+      const changed = createBell(clock, signal);
+      followCodes(signs, changed, signal);
       await pause(clock, firstAfterMs, signal);
       for (let attempt = 0; !signal.aborted;) {
-        changed.take();
+        changed.forget();
         await lookAtAll(signal);
         const any = [...faults.values()].some(({ value }) => value !== undefined);
         attempt = any ? attempt + 1 : 0;
         const delayMs = any ? backoff(attempt, withFault, random) : everyMs * (1 - random() / 10);
         await pause(clock, atLeastMs, signal);
-        if (await changed.within(clock, delayMs - atLeastMs, signal)) await pause(clock, random() * spreadMs, signal);
+        if (await changed.wait(delayMs - atLeastMs)) await pause(clock, random() * spreadMs, signal);
       }
     },
   };
@@ -108,36 +111,12 @@ async function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promis
   await sleep(clock, delayMs, signal).catch(() => undefined);
 }
 
-interface Changes {
-  /** Forgets the changes so far. */
-  take(): void;
-  /** Resolves with true at the first change that was not taken, with false after `delayMs` without one. */
-  within(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean>;
-}
-
-function followChanges(signs: readonly Watched<Reason | undefined>[], signal: AbortSignal): Changes {
-  const changed = new WatchedValue(0);
-  let taken = 0;
+/** Rings when the reason of one of them is another. */
+function followCodes(signs: readonly Watched<Reason | undefined>[], bell: Bell, signal: AbortSignal): void {
   let known = '';
   joinWatched(signs).subscribe((now) => {
     const codes = now.map((reason) => reason?.code ?? '').join();
-    if (codes !== known) changed.set(changed.value + 1);
+    if (codes !== known) bell.ring();
     known = codes;
   }, signal);
-  return {
-    take: () => {
-      taken = changed.value;
-    },
-    async within(clock, delayMs, outer) {
-      const own = new AbortController();
-      const stop = (): void => own.abort();
-      outer.addEventListener('abort', stop, { once: true });
-      changed.subscribe((count) => count !== taken && stop(), own.signal);
-      if (outer.aborted) stop();
-      await pause(clock, delayMs, own.signal);
-      outer.removeEventListener('abort', stop);
-      stop();
-      return changed.value !== taken;
-    },
-  };
 }
