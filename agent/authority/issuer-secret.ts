@@ -1,7 +1,7 @@
 // The issuer in a Secret, with the state of its rotation beside it: read from the object, and the patch that writes a step.
 // Used by the owner of the issuer. Takes the Secret of kubernetes.io/tls, Istio's `cacerts` and `istio-ca-secret`, and keeps the
-// names that it finds. The key of the next issuer is written once and moved by the API server when it takes over: it is never
-// read back. Text of a Secret passes through JSON, whose strings cannot be wiped; what is decoded from it is.
+// names that it finds. The key of the next issuer is written once and moved by the API server when it takes over: until then nobody
+// decodes it. Text of a Secret passes through JSON, whose strings cannot be wiped; what is decoded from it is.
 
 import type { KeyObject } from 'node:crypto';
 import { createPrivateKey } from 'node:crypto';

@@ -1,6 +1,7 @@
 // Pods that the index lacks, looked up at the API server: what was just scheduled may be asked for before the watch brings it.
 // Used by the service, once on a miss. Promises: calls for the same pods are one call, and what one node's calls cause is bounded.
 
+import { parseSpiffeId } from '../identity/spiffe-id.js';
 import type { KubeClient } from '../kube/client.js';
 import { listAll } from '../kube/list.js';
 import type { AuthorityMetrics } from '../metrics.js';
@@ -91,7 +92,7 @@ export function missedBy(decision: Decision, { caller, identity }: Request, pods
   if (reason !== 'identity-not-on-node' && reason !== 'identity-finished') return undefined;
   const node = pods.byName(caller.namespace, caller.pod?.name ?? '')?.node ?? '';
   // It was parsed, or the decision would be another.
-  const [, namespace = '', serviceAccount = ''] = /\/ns\/([^/]+)\/sa\/([^/]+)$/.exec(identity ?? '') ?? [];
+  const { namespace, serviceAccount } = parseSpiffeId(identity ?? '');
   return { namespace, fieldSelector: `spec.nodeName=${node},spec.serviceAccountName=${serviceAccount}` };
 }
 
