@@ -11,22 +11,24 @@ import type { Http2Limits } from '../../../agent/grpc/http2-guard.js';
 import { createGuardedInjector, keepaliveOptions } from '../../../agent/grpc/http2-guard.js';
 import { createFakeClock, until } from '../../fixtures/clock.js';
 import type { RawClient } from '../../fixtures/http2-raw.js';
-import { connectRaw, errorCode, frame, frameFlag, frameType, grpcHeaders, headerBlock, ping, rstStream } from '../../fixtures/http2-raw.js';
+import {
+  connectRaw,
+  createRawMethod,
+  errorCode,
+  frame,
+  frameFlag,
+  frameType,
+  grpcHeaders,
+  headerBlock,
+  ping,
+  rstStream,
+} from '../../fixtures/http2-raw.js';
 import { defaultLimits } from '../../fixtures/limits.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
 type Test = Pick<typeof t, 'teardown' | 'ok'>;
 
-const same = (bytes: Buffer): Buffer => bytes;
-const echo = {
-  path: '/test.Echo/Echo',
-  requestStream: true,
-  responseStream: true,
-  requestSerialize: same,
-  requestDeserialize: same,
-  responseSerialize: same,
-  responseDeserialize: same,
-} as const;
+const echo = createRawMethod('/test.Echo/Echo');
 
 /** A guarded echo server, and a well-behaved client that shows whether others are still served. */
 async function start(t: Test, limits: Partial<Http2Limits> = {}, callLimits?: CallLimits) {
@@ -60,7 +62,7 @@ async function start(t: Test, limits: Partial<Http2Limits> = {}, callLimits?: Ca
   await new Promise<void>((resolve) => listener.listen({ path, backlog: 4096 }, resolve));
 
   const client = new Client(`unix:${path}`, credentials.createInsecure());
-  const stream = client.makeBidiStreamRequest(echo.path, same, same);
+  const stream = client.makeBidiStreamRequest(echo.path, echo.requestSerialize, echo.responseDeserialize);
   const echoed: string[] = [];
   stream.on('data', (message: Buffer) => echoed.push(message.toString()));
   stream.on('error', (error) => echoed.push(`error ${error.message}`));

@@ -15,22 +15,13 @@ import { createGuardedInjector } from '../../../agent/grpc/http2-guard.js';
 import { createPeerPolicy } from '../../../agent/sds/peer.js';
 import { createAttestor, readStandpoint } from '../../../agent/sds/process.js';
 import { createFakeClock, until } from '../../fixtures/clock.js';
-import { connectRaw } from '../../fixtures/http2-raw.js';
+import { connectRaw, createRawMethod } from '../../fixtures/http2-raw.js';
 import { defaultLimits } from '../../fixtures/limits.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 
 const ourUid = process.getuid?.() ?? 0;
-const same = (bytes: Buffer): Buffer => bytes;
-const whoami = {
-  path: '/test.Who/Who',
-  requestStream: true,
-  responseStream: true,
-  requestSerialize: same,
-  requestDeserialize: same,
-  responseSerialize: same,
-  responseDeserialize: same,
-} as const;
+const whoami = createRawMethod('/test.Who/Who');
 
 /** The whole path from a socket to a call, with the kernel's own answers; a call is told its peer's process and grant. */
 async function start(test: Pick<typeof t, 'teardown'>, rules: readonly PeerRule[]) {
@@ -75,7 +66,7 @@ t.test('a call knows the process that made it', async (t) => {
   const s = await start(t, [{ host: { uid: ourUid }, grant: 'node' }]);
   const client = new Client(`unix:${s.path}`, credentials.createInsecure());
   t.teardown(() => client.close());
-  const call = client.makeBidiStreamRequest(whoami.path, same, same);
+  const call = client.makeBidiStreamRequest(whoami.path, whoami.requestSerialize, whoami.responseDeserialize);
   const [message] = (await once(call, 'data')) as [Buffer];
   t.same(JSON.parse(message.toString()), { grant: 'node', owner: `uid:${ourUid}`, pid: process.pid });
   call.cancel();
