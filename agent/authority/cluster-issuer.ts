@@ -42,7 +42,7 @@ export async function openClusterIssuer(options: ClusterIssuerOptions, signal: A
   const { issuer, roots, reason, secret, run } = createSecretIssuer({ ...options, initial: await openIssuerSecret(options, signal) });
   const lease = createLease({ ...options.lease, client, holder, clock, log });
   const targets = createRootTargets({ ...options, roots });
-  const rotator = createRotator({ ...options, secret, confirmed: targets.confirmed });
+  const rotator = createRotator({ ...options, secret, targets });
   const lifetimeMs = Math.min(servingLifetimeMs, leafLifetimeMs);
   const serving = createServingSecrets({ ...options, secrets: options.servingSecrets, issuer, roots, lifetimeMs });
   const alone = async (own: AbortSignal): Promise<void> => {

@@ -43,6 +43,8 @@ export interface ClusterTrustBundleTarget {
 export interface RootTargets {
   /** The roots that every target was last seen with; undefined until then. */
   readonly confirmed: Watched<readonly Certificate[] | undefined>;
+  /** When a target was last seen with something else than we wrote, ms since the epoch: clients may have read that. */
+  readonly lapsedAt: Watched<number | undefined>;
   /** Why they are not everywhere. */
   readonly reason: Watched<Reason | undefined>;
   run(signal: AbortSignal): Promise<void>;
@@ -70,7 +72,9 @@ interface TargetSet {
 export function createRootTargets(options: RootTargetsOptions): RootTargets {
   const { roots, clock, log } = options;
   const confirmed = new WatchedValue<readonly Certificate[] | undefined>(undefined);
+  const lapsedAt = new WatchedValue<number | undefined>(undefined);
   const reason = new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual);
+  let confirmedDigest: string | undefined;
 
   /** Writes what is missing and due. Tells how long there is nothing more to do. */
   const bring = async (sets: readonly TargetSet[], pace: Pace, signal: AbortSignal): Promise<number> => {
@@ -83,9 +87,12 @@ export function createRootTargets(options: RootTargetsOptions): RootTargets {
     if (missing.length === 0) {
       pace.settle();
       confirmed.set(wanted);
+      confirmedDigest = digest;
       reason.set(undefined);
       return lookEveryMs;
     }
+    // What is new holds nothing yet, and what we wrote before is only late.
+    if (missing.some(({ held }) => held !== undefined && held !== confirmedDigest)) lapsedAt.set(clock.now());
     const due = missing.filter(({ path }) => pace.dueAt(path) <= clock.monotonic());
     const faults = await inParallel(due, async ({ path, object }) => {
       pace.wrote(path);
@@ -104,6 +111,7 @@ export function createRootTargets(options: RootTargetsOptions): RootTargets {
 
   return {
     confirmed,
+    lapsedAt,
     reason,
     async run(signal) {
       const bundle = await openBundle(options, signal);
@@ -116,6 +124,7 @@ export function createRootTargets(options: RootTargetsOptions): RootTargets {
       await watching;
       // The next one to write them may have others in mind.
       confirmed.set(undefined);
+      confirmedDigest = undefined;
       reason.set(undefined);
     },
   };

@@ -39,6 +39,8 @@ export type ForcedStep = 'switch' | 'retire';
 export interface RotationFacts {
   /** The roots that every target holds; undefined as long as that is not known. */
   readonly confirmed: readonly Certificate[] | undefined;
+  /** When a target was last seen with what others wrote, ms since the epoch. */
+  readonly lapsedAt?: number | undefined;
   /** The longest life that this CA gives a leaf, in ms. */
   readonly leafLifetimeMs: number;
   /** How long a replica may go on with a state that is not the newest any more, in ms. */
@@ -49,10 +51,11 @@ export interface RotationFacts {
  * - `note`: the issuer's roots, or the longest lifetime, are not what was noted; roots that are gone become former ones;
  * - `prepare`: make the next issuer; its root is published from then on;
  * - `confirm`: every target holds the next root;
+ * - `lapse`: one was seen with something else since, which clients may have read: the wait begins anew when all hold it again;
  * - `switch`: the next issuer signs;
  * - `retire`: former roots under which no leaf is valid any more go.
  */
-export type StepName = 'note' | 'prepare' | 'confirm' | 'switch' | 'retire';
+export type StepName = 'note' | 'prepare' | 'confirm' | 'lapse' | 'switch' | 'retire';
 
 export type NextStep =
   | { readonly step: StepName }
@@ -64,6 +67,7 @@ const maxFormer = 8;
 
 export function nextStep(state: RotationState, now: number, facts: RotationFacts): NextStep {
   const { issuer, next, former, force } = state;
+  if (next?.publishedAt !== undefined && facts.lapsedAt !== undefined && facts.lapsedAt >= next.publishedAt) return { step: 'lapse' };
   if (!isSame(issuer.roots, state.noted) || facts.leafLifetimeMs > state.longestLifetimeMs) return { step: 'note' };
   if (force === 'retire' || former.some(({ until }) => until <= now)) return { step: 'retire' };
   const retireAt = Math.min(...former.map(({ until }) => until));
@@ -100,6 +104,8 @@ export function takeStep(state: RotationState, step: StepName, now: number, fact
       return { ...state, requested: false, next: prepared && { certificate: prepared } };
     case 'confirm':
       return { ...state, next: next && { ...next, publishedAt: now } };
+    case 'lapse':
+      return { ...state, next: next && { certificate: next.certificate } };
     case 'switch': {
       if (next === undefined) return state;
       const { certificate } = next;

@@ -63,10 +63,12 @@ t.test('each selected namespace has the roots, and what is done to them is undon
   await clock.advance(60_000);
   store.put(configMap('shop'), {
     kind: 'ConfigMap',
-    metadata: { name: 'signet-ca-root' },
+    metadata: { name: 'signet-ca-root', namespace: 'shop' },
     data: { 'root-cert.pem': pemOf(one, two), 'more': 'x' },
   });
   await until(() => held(configMap('shop')) === pemOf(one), 'an edit');
+  t.equal(targets.lapsedAt.value, clock.now(), 'is remembered');
+  const { value: lapsedAt } = targets.lapsedAt;
   t.equal(store.get(configMap('shop'))?.data?.['more'], 'x', 'what is not ours stays');
   await clock.advance(60_000);
   store.delete(configMap('bank'));
@@ -78,6 +80,7 @@ t.test('each selected namespace has the roots, and what is done to them is undon
   roots.set([two]);
   await advanceUntil(clock, 100, () => targets.confirmed.value?.length === 1);
   t.equal(held(configMap('bank')), pemOf(two), 'a retired root is gone');
+  t.equal(targets.lapsedAt.value, lapsedAt, 'what we write, what is new and what is gone is no lapse');
   t.equal(targets.reason.value, undefined);
   await stop();
   t.equal(targets.confirmed.value, undefined);

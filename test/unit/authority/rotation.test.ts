@@ -78,6 +78,9 @@ t.test('the next step', (t) => {
       now,
       { step: 'wait', until: dueAt },
     ],
+    ['a target was seen without the next root', confirmed, { lapsedAt: now }, switchAt, { step: 'lapse' }],
+    ['that comes first', { ...confirmed, ...former(now) }, { lapsedAt: switchAt }, switchAt, { step: 'lapse' }],
+    ['a target was seen without it before all had it', confirmed, { lapsedAt: now - 1 }, switchAt, { step: 'switch' }],
     ['too early to switch', confirmed, {}, switchAt - 1, { step: 'wait', until: switchAt }],
     ['0.6 of the longest life and the lag later', confirmed, {}, switchAt, { step: 'switch' }],
     ['somebody does not want to wait for targets', { ...next, force: 'switch' }, {}, now, { step: 'switch' }],
@@ -134,8 +137,8 @@ t.test('what others did to the issuer', (t) => {
 
 /**
  * Two replicas, each with a view of the Secret that may lag; either may believe to hold the Lease; each write is fenced by the
- * version and may be lost or be followed by a crash. Targets are written at once or not; clients read a target with each of
- * their certificates, which they renew at half of their life.
+ * version and may be lost or be followed by a crash. Targets are written at once or not, also by a replica whose view lags, which
+ * whoever watches them sees; clients read a target with each of their certificates, which they renew at half of their life.
  */
 interface World {
   now: number;
@@ -143,6 +146,7 @@ interface World {
   version: number;
   readonly views: { state: RotationState; version: number; at: number }[];
   target: readonly Certificate[];
+  lapsedAt?: number;
   made: number;
   readonly leaves: { readonly issuer: Certificate; readonly notAfter: number }[];
   readonly clients: { trusts: readonly Certificate[]; renewAt: number }[];
@@ -184,14 +188,17 @@ function act(world: World, { do: what, replica, ms }: Action): void {
   const view = world.views[replica];
   if (view === undefined) return;
   if (what === 'see') Object.assign(view, { state: world.state, version: world.version, at: world.now });
-  if (what === 'publish') world.target = publishedRoots(view.state);
+  if (what === 'publish') {
+    world.target = publishedRoots(view.state);
+    if (!publishedRoots(world.state).every((root) => has(world.target, root))) world.lapsedAt = world.now;
+  }
   if (what === 'ask' && world.state.next === undefined) {
     world.state = { ...world.state, requested: true };
     world.version += 1;
   }
   if (what === 'pass') pass(world, ms);
   if (what !== 'act') return;
-  const known = { ...facts, confirmed: world.target };
+  const known = { ...facts, confirmed: world.target, lapsedAt: world.lapsedAt };
   const { step } = nextStep(view.state, world.now, known);
   // A write of a version that is gone is refused; the replica may crash right after one that is not.
   if (step === 'wait' || view.version !== world.version) return;

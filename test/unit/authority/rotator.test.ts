@@ -23,7 +23,10 @@ const lagMs = 60_000;
 interface Scene extends IssuerScene {
   readonly owner: SecretIssuer;
   readonly rotator: Rotator;
-  readonly confirmed: WatchedValue<readonly Certificate[] | undefined>;
+  readonly targets: {
+    readonly confirmed: WatchedValue<readonly Certificate[] | undefined>;
+    readonly lapsedAt: WatchedValue<number | undefined>;
+  };
   /** Targets hold what is published now. */
   confirm(): void;
   readonly steps: () => readonly unknown[];
@@ -36,12 +39,13 @@ async function createScene(t: Test, data: Readonly<Record<string, Buffer>> = tls
   const options = { ...scene.options, leafLifetimeMs, lagMs };
   const owner = createSecretIssuer({ ...options, initial: await openIssuerSecret(options, never) });
   const confirmed = new WatchedValue<readonly Certificate[] | undefined>(undefined);
-  const rotator = createRotator({ ...options, secret: owner.secret, confirmed });
+  const targets = { confirmed, lapsedAt: new WatchedValue<number | undefined>(undefined) };
+  const rotator = createRotator({ ...options, secret: owner.secret, targets });
   scene.start(owner);
   const stop = scene.start(rotator);
   await until(() => owner.reason.value === undefined);
   const steps = (): readonly unknown[] => scene.log.lines.flatMap(({ fields }) => (fields['step'] === undefined ? [] : [fields['step']]));
-  return { ...scene, options, owner, rotator, confirmed, confirm: () => confirmed.set(owner.roots.value), steps, stop };
+  return { ...scene, options, owner, rotator, targets, confirm: () => confirmed.set(owner.roots.value), steps, stop };
 }
 
 t.test('a rotation that somebody asks for', async (t) => {
@@ -103,10 +107,26 @@ t.test('an issuer with a root of its own is not rotated', async (t) => {
   });
 });
 
+t.test('a target that others change while clients learn of the next root', async (t) => {
+  const { owner, clock, options, targets, confirm, steps } = await createScene(t);
+  const before = owner.issuer.value;
+  await requestRotation(options, { begin: true }, never);
+  await until(() => owner.roots.value.length === 2);
+  confirm();
+  await until(() => owner.secret.value.state.next?.publishedAt !== undefined);
+  await clock.advance(leafLifetimeMs * 0.6);
+  targets.lapsedAt.set(clock.now());
+  await until(() => steps().length === 4);
+  t.same(steps(), ['prepare', 'confirm', 'lapse', 'confirm']);
+  await clock.advance(leafLifetimeMs * 0.6 + lagMs - 10_000);
+  t.equal(owner.issuer.value, before, 'the wait began anew');
+  await advanceUntil(clock, 200, () => owner.issuer.value !== before);
+});
+
 t.test('two that believe to hold the Lease take each step once', async (t) => {
   const scene = await createScene(t);
-  const { owner, options, confirmed, start, steps, store } = scene;
-  start(createRotator({ ...options, secret: owner.secret, confirmed }));
+  const { owner, options, targets, start, steps, store } = scene;
+  start(createRotator({ ...options, secret: owner.secret, targets }));
   await requestRotation(options, { begin: true }, never);
   await until(() => owner.secret.value.state.next !== undefined);
   await until(() => store.writes.length >= 3);
