@@ -9,8 +9,7 @@ import { formatPath, maxFileBytes, parseFile } from './config/file.js';
 import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './config/settings.js';
 import { isSetting, listSettings, settings } from './config/settings.js';
 import type { CaSettings } from './config/ca-settings.js';
-import { issuerFaults } from './config/ca-issuer.js';
-import { caSettings } from './config/ca-settings.js';
+import { caFaults, caSettings } from './config/ca-settings.js';
 import { nodeOfKubeconfig } from './config/node-credential.js';
 import { closest, unknownKeys } from './config/suggest.js';
 import type { Upstream } from './config/upstreams.js';
@@ -154,7 +153,7 @@ function readText(path: string, mayBeAbsent: boolean): string | undefined {
 export function loadCaConfig(input: Omit<ConfigInput, 'defaults'>): LoadedConfig<CaConfig> {
   const whole: ConfigInput = { ...input, defaults: 'ca' };
   const { text, file } = readFile(whole);
-  return evaluate<CaConfig>({ table: caSettings(), faultsOf: issuerFaults, warningsOf: () => [] }, whole, text, file);
+  return evaluate<CaConfig>({ table: caSettings(), faultsOf: caFaults, warningsOf: () => [] }, whole, text, file);
 }
 
 /** Evaluates all sources against the table; reads nothing but, for the name of the node, the kubeconfig. Throws a ConfigError. */

@@ -102,8 +102,9 @@ function caConfigurationPage({ caSettings, listSettings }) {
 # Configuration of signet ca
 
 The file is the one of \`--config\`, else of \`$SIGNET_CONFIG\`, else \`/etc/signet/ca.yaml\`; [configuration-ca.schema.json](configuration-ca.schema.json)
-lets an editor check it. The rules are those of [configuration.md](configuration.md). A change needs a restart; the files of the issuer
-and those of a kubeconfig are followed. What \`signet ca\` is and does stands in [ca.md](ca.md).
+lets an editor check it. The rules are those of [configuration.md](configuration.md); \`signet check-config --ca\` prints what is in
+effect, or every fault. A change needs a restart; the files of the issuer and those of a kubeconfig are followed. What \`signet ca\` is
+and does stands in [ca.md](ca.md).
 
 ## Example
 

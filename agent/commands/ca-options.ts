@@ -11,6 +11,7 @@ import { systemClock } from '../runtime/time.js';
 import { Registry } from 'prom-client';
 import { toFlagNames } from './setting-options.js';
 
+/** Loads with the options of the command line. Throws a ConfigError. */
 export function loadFromCaOptions(options: Readonly<Record<string, string>>): LoadedConfig<CaConfig> {
   const { config: file, ...flags } = toFlagNames(options);
   return loadCaConfig({ flags, ...(file === undefined ? {} : { file }) });

@@ -21,6 +21,13 @@ export function addCaSettingOptions(command: Command): Command {
   return addFlags(command, listSettings(caSettings()), 'docs/configuration-ca.md');
 }
 
+/** Adds --config, --pods and the flags of all settings of both; a flag that is not of the one meant is a fault. */
+export function addAllSettingOptions(command: Command): Command {
+  const ofAgent = new Set(listSettings().map(({ flag }) => flag));
+  const ofCaOnly = listSettings(caSettings()).filter(({ flag }) => !ofAgent.has(flag));
+  return addFlags(addSettingOptions(command), ofCaOnly, 'docs/configuration-ca.md');
+}
+
 function addFlags(command: Command, settings: readonly NamedSetting[], page: string): Command {
   for (const { flag, setting } of settings) {
     if (flag !== undefined) command.addOption(new Option(`--${flag} <value>`, setting.sentence).hideHelp());

@@ -3,10 +3,12 @@
 
 import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
-import { caIssuer, clusterTrustBundleName, configMapNames, isHost, servingSecrets, signerName } from './ca-issuer.js';
+import { caIssuer, clusterTrustBundleName, configMapNames, isHost, issuerFaults, servingSecrets, signerName } from './ca-issuer.js';
+import type { Fault } from './file.js';
 import type { Kind } from './kinds.js';
 import { absolutePath, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
 import { fileOnly, isAccountName, mapping, namespaces, notEmpty, pathSchema } from './lists.js';
+import type { Typed } from './settings.js';
 import { setting } from './settings.js';
 
 export type CaSettings = ReturnType<typeof caSettings>;
@@ -118,6 +120,22 @@ export function caSettings() {
       level: setting(choice('error', 'warn', 'info', 'debug'), 'What is logged.', 'info'),
     },
   };
+}
+
+/** Settings that are sound alone but not together. */
+export function caFaults(config: Typed<CaSettings>): Fault[] {
+  const { cluster, clusters, certificate } = config;
+  const faults = issuerFaults(config);
+  const { lifetimeMs, minLifetimeMs, maxLifetimeMs } = certificate;
+  if (lifetimeMs < minLifetimeMs || lifetimeMs > maxLifetimeMs) {
+    faults.push({ path: 'certificate.lifetime', message: 'must be between minLifetime and maxLifetime' });
+  }
+  const ids = [cluster, ...clusters].flatMap(({ id, aliases = [] }) => [id, ...aliases]);
+  const twice = ids.find((id, index) => ids.indexOf(id) < index);
+  // Whose pods count must not depend on the order of the list.
+  if (twice !== undefined)
+    faults.push({ path: 'clusters', message: `must have ids and aliases that mean one cluster: ${twice} stands twice` });
+  return faults;
 }
 
 /** Where the roots are written. */

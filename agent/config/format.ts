@@ -4,7 +4,7 @@
 import { Document, isMap, isNode, isScalar } from 'yaml';
 import type { LoadedConfig } from '../config.js';
 
-export function formatConfig({ effective, file, warnings }: LoadedConfig): string {
+export function formatConfig({ effective, file, warnings }: Omit<LoadedConfig, 'config'>): string {
   const document = new Document({});
   document.commentBefore = [
     file === undefined ? ' no file was read' : ` file: ${file}`,

@@ -112,6 +112,11 @@ function headersSchema(): Schema<Record<string, string>> {
   );
 }
 
+/** The same endpoint twice is no second one to go to when it fails. */
+function areDistinct(endpoints: readonly HostPort[]): boolean {
+  return new Set(endpoints.map(({ host, port }) => `${host.toLowerCase()}:${port}`)).size === endpoints.length;
+}
+
 function istioSchema() {
   const endpoint = hostPortSchema('an address and port, such as istiod.istio-system.svc:15012', ({ port }) => port > 0);
   const tls = mapping(
@@ -124,7 +129,12 @@ function istioSchema() {
   return mapping(
     {
       kind: z.literal('istio'),
-      endpoints: z.array(endpoint, expected('a list of endpoints')).check(notEmpty('host:port'), z.maxLength(16)),
+      endpoints: z.array(endpoint, expected('a list of endpoints')).check(
+        notEmpty('host:port'),
+        z.maxLength(16),
+        // Of endpoints that could be read.
+        z.refine(areDistinct, { error: 'must name each endpoint once', when: ({ issues }) => issues.length === 0 }),
+      ),
       tls,
       auth: z._default(z.enum(['node', 'workload'], expected('node or workload')), 'node'),
       audience: z._default(checkedText('the audience that the CA expects', isHeaderValue), 'istio-ca'),

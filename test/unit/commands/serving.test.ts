@@ -68,6 +68,32 @@ t.test('check-config prints what is in effect, or fails with all faults', async 
   });
 });
 
+t.test('check-config --ca is about the file of signet ca', async (t) => {
+  const { directory } = createPlace(t);
+  const check = (text: string, ...flags: readonly string[]) => {
+    writeFileSync(join(directory, 'ca.yaml'), text);
+    return runCommand(createCheckConfigCommand, ['--ca', '--config', join(directory, 'ca.yaml'), ...flags]);
+  };
+  const { output } = await check('trustDomain: td.test\nnodeAgents: [shop/agent]\n', '--listen-address', '0.0.0.0:1');
+  t.match(output, 'trustDomain: td.test # file line 1\n');
+  t.match(output, '# file line 2\nnodeAgents:\n  - shop/agent\n');
+  t.match(output, 'listen:\n  address: 0.0.0.0:1 # --listen-address\n');
+  const bare = (text: string): string => text.replaceAll(/ *#.*|"/g, '');
+  t.equal(bare((await check(output)).output), bare(output), 'what is printed gives the same again');
+  await t.rejects(check('trustdomain: x\nnodeAgents: a\nupstreams: []\n', '--limits-calls', '0', '--sds-hold', '1s'), {
+    message: 'configuration has faults',
+    faults: [
+      { path: '--sds-hold' },
+      { path: 'trustdomain', line: 1 },
+      { path: 'upstreams', line: 3 },
+      { path: 'trustDomain' },
+      { path: 'nodeAgents', line: 2 },
+      { path: 'limits.calls', from: '--limits-calls' },
+    ],
+  });
+  await t.rejects(check('trustDomain: td.test\n', '--dev'), { code: 'commander.conflictingOption' });
+});
+
 t.test('version', async (t) => {
   t.match((await runCommand(createVersionCommand, [])).output, /^signet \S+ \(node \d+\.\d+\.\d+\)\n$/);
 });

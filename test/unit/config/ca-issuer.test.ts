@@ -59,6 +59,13 @@ t.test('what does not go together is one line each', (t) => {
     [`${secret}roots: {excludeNamespaces: [shop]}`, ['roots.excludeNamespaces has no effect without roots.configMaps']],
     [`${secret}roots: {clusterTrustBundle: {signerName: a.b/c}}`, ['roots.clusterTrustBundle.signerName has no effect without a name']],
     [`${secret}roots: {clusterTrustBundle: {name: 'a:b'}}`, ['roots.clusterTrustBundle.name must have no colon without a signerName']],
+    ['certificate: {maxLifetime: 1h}', ['certificate.lifetime must be between minLifetime and maxLifetime']],
+    ['certificate: {lifetime: 1h, minLifetime: 2h}', ['certificate.lifetime must be between minLifetime and maxLifetime']],
+    [
+      'clusters: [{id: b, aliases: [c], kubeconfig: /b}, {id: d, aliases: [c], kubeconfig: /d}]',
+      ['clusters must have ids and aliases that mean one cluster: c stands twice'],
+    ],
+    ['clusters: [{id: Kubernetes, kubeconfig: /b}]', ['clusters must have ids and aliases that mean one cluster: Kubernetes stands twice']],
     [
       `${secret}roots: {clusterTrustBundle: {name: root, signerName: a.b/c}}`,
       ['roots.clusterTrustBundle.name must begin with a.b:c: as its signerName says'],

@@ -105,6 +105,7 @@ t.test('faults', async (t) => {
       'upstreams[0].endpoints[0] (line 6) must be an address and port, such as istiod.istio-system.svc:15012',
     ],
     [istio.replace(/\[.*?\]/, '[]') + ', tokenFile: /token', 'upstreams[0].endpoints (line 6) must have at least one entry: host:port'],
+    [istio.replace(/\[.*?\]/, '[a:1, b:1, A:1]') + ', tokenFile: /token', 'upstreams[0].endpoints (line 6) must name each endpoint once'],
     [istio.replace('{roots: {kind: file, path: /ca.pem}}', '{}') + ', tokenFile: /token', 'upstreams[0].tls.roots (line 6) is required'],
     ['kind: vault', 'upstreams[0].kind (line 6) must be istio, kubernetes-csr, pod-certificate, cert-manager or built-in'],
     ['kind: kubernetes-csr', 'upstreams[0].signerName (line 6) is required'],
@@ -140,7 +141,7 @@ upstreams:
   ]);
 });
 
-t.test('F156 what the API server would refuse is refused when the configuration is read', async (t) => {
+t.test('F156 R111 what the API server would refuse is refused when the configuration is read', async (t) => {
   const faultsWith = (kind: string, certificate: string): string[] =>
     faultsOf(`${sources}upstreams: [{kind: ${kind}, signerName: example.com/ca}]\ncertificate: {${certificate}}`);
   t.strictSame(faultsWith('kubernetes-csr', 'lifetime: 599s'), [
