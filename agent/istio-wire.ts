@@ -2,6 +2,7 @@
 // this service.
 // Promises: the impersonated identity travels as a protobuf Struct value, never as a plain object that encodes to nothing.
 
+import type { Metadata } from '@grpc/grpc-js';
 import { istio } from '#proto/istio-ca.js';
 
 const { IstioCertificateRequest, IstioCertificateResponse } = istio.v1.auth;
@@ -50,3 +51,21 @@ export const createCertificateMethod = {
     Buffer.from(IstioCertificateResponse.encode({ certChain: [...certChain] }).finish()),
   responseDeserialize: (bytes: Buffer): readonly string[] => IstioCertificateResponse.decode(bytes).certChain,
 } as const;
+
+/** What a caller says of itself beside its request. */
+export interface CallerMetadata {
+  /** The bearer token; undefined when there is none. */
+  readonly token: string | undefined;
+  /** The cluster it says it is of; '' when it says none. */
+  readonly clusterId: string;
+}
+
+/** As Istio's servers read it: the first bearer token counts, and a cluster that is named exactly once. */
+export function readCaller(metadata: Metadata): CallerMetadata {
+  const bearer = metadata
+    .get('authorization')
+    .map(String)
+    .find((value) => value.startsWith('Bearer '));
+  const [clusterId = '', ...more] = metadata.get('clusterid').map(String);
+  return { token: bearer?.slice('Bearer '.length), clusterId: more.length === 0 ? clusterId : '' };
+}

@@ -4,6 +4,7 @@
 
 import type { FileHandle } from 'node:fs/promises';
 import { open, stat } from 'node:fs/promises';
+import type { AuthMode } from '../kube/token-authenticator.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
@@ -12,9 +13,6 @@ import type { ReasonCode } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import type { ClusterPod } from './cluster-pod.js';
 import type { Caller, Rule } from './node-authorizer.js';
-
-/** How the caller was known: the API server reviewed its token, or the token was checked against the keys of the issuer. */
-export type AuthMode = 'token-review' | 'jwks';
 
 /** What is certified. */
 export interface IssuedFacts {

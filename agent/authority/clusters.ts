@@ -1,15 +1,11 @@
 // The clusters whose pods the CA signs for: who calls from each, and its pods. Made by the wiring, used by the service.
 
 import type { KubeClient } from '../kube/client.js';
-import type { IssuerKeys } from '../kube/issuer-keys.js';
-import { createIssuerKeys } from '../kube/issuer-keys.js';
-import type { TokenHolder, TokenReviewer } from '../kube/token-review.js';
-import { createTokenReviewer } from '../kube/token-review.js';
+import type { Authenticated } from '../kube/token-authenticator.js';
+import { createTokenAuthenticator } from '../kube/token-authenticator.js';
 import type { AuthorityMetrics } from '../metrics.js';
-import { reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
-import type { AuthMode } from './audit.js';
 import type { PodIndex } from './pod-index.js';
 import { createPodIndex } from './pod-index.js';
 import type { PodLookup } from './pod-lookup.js';
@@ -22,11 +18,6 @@ export interface Cluster {
   authenticate(token: string): Promise<Authenticated>;
   readonly pods: Pick<PodIndex, 'byName' | 'on' | 'staleMs'>;
   readonly lookup: PodLookup;
-}
-
-export interface Authenticated {
-  readonly holder: TokenHolder;
-  readonly mode: AuthMode;
 }
 
 /** A cluster with what keeps it up to date. */
@@ -50,30 +41,18 @@ export interface ClusterOptions {
 }
 
 export function createCluster(options: ClusterOptions): WatchedCluster {
-  const { id, aliases, client, whenApiServerAway, clock, metrics } = options;
+  const { id, aliases, client, clock, metrics } = options;
   const log = options.log.child({ cluster: id });
-  const reviewer = createTokenReviewer(options);
-  const keys = whenApiServerAway === 'jwks' ? createIssuerKeys({ ...options, log }) : undefined;
-  const pods = createPodIndex({ client, cluster: id, onGone: (uid) => reviewer.forgetPod(uid), clock, log, metrics });
+  const callers = createTokenAuthenticator({ ...options, log });
+  const pods = createPodIndex({ client, cluster: id, onGone: (uid) => callers.forgetPod(uid), clock, log, metrics });
   return {
     id,
     aliases,
-    authenticate: (token) => authenticate(token, reviewer, keys),
+    authenticate: callers.authenticate,
     pods,
     lookup: createPodLookup({ client, clock, metrics }),
     async run(signal) {
-      await Promise.all([pods.run(signal), keys?.run(signal)]);
+      await Promise.all([pods.run(signal), callers.run(signal)]);
     },
   };
-}
-
-const away: ReadonlySet<string | undefined> = new Set(['kube-unavailable', 'kube-deadline']);
-
-async function authenticate(token: string, reviewer: TokenReviewer, keys: IssuerKeys | undefined): Promise<Authenticated> {
-  try {
-    return { holder: await reviewer.review(token), mode: 'token-review' };
-  } catch (error) {
-    if (keys === undefined || !away.has(reasonOf(error))) throw error;
-    return { holder: keys.verify(token), mode: 'jwks' };
-  }
 }

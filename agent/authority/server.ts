@@ -3,22 +3,18 @@
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { TLSSocket } from 'node:tls';
-import type { ServerInterceptor } from '@grpc/grpc-js';
-import { Server, ServerInterceptingCall } from '@grpc/grpc-js';
 import { Registry } from 'prom-client';
 import type { IssuerOwner } from '../ca/issuer-owner.js';
 import { openIssuerOwner } from '../ca/issuer-owner.js';
 import type { CaConfig, Environment, LoadedConfig } from '../config.js';
 import { configFields, processEnvironment } from '../config.js';
-import { createCallBounds } from '../grpc/call-bounds.js';
-import type { ConnectionInjector } from '../grpc/http2-guard.js';
-import { createGuardedInjector, keepaliveOptions } from '../grpc/http2-guard.js';
+import { createUnaryServer } from '../grpc/unary-server.js';
 import type { HttpAddress } from '../http.js';
 import { createHttpDoor } from '../http.js';
 import { createCredential } from '../kube/access.js';
 import type { KubeClient } from '../kube/client.js';
 import { createKubeClient } from '../kube/client.js';
+import { createServingCertificate } from '../listen/serving-certificate.js';
 import { listenTls } from '../listen/tls.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import { addProcessMetrics, createAuthorityMetrics } from '../metrics.js';
@@ -40,7 +36,6 @@ import { createCluster } from './clusters.js';
 import { createIssue } from './issue.js';
 import type { CertificateService } from './service.js';
 import { createCertificateService } from './service.js';
-import { createServingCertificate } from './serving-certificate.js';
 
 export interface AuthorityOptions {
   readonly loaded: LoadedConfig<CaConfig>;
@@ -178,7 +173,7 @@ async function openService({ own, clusters, audit, signal }: ServiceParts, share
   const issuer = await openServedIssuer(own, shared, signal);
   const service = createService(clusters, issuer, audit, shared);
   const serving = createServingCertificate({ issuer: issuer.issuer, names: config.listen.names, clock, log, metrics });
-  const grpc = createGrpcServer(service, shared);
+  const grpc = createUnaryServer(service, { limits: config.limits, calls: callLimits, clock, metrics });
   const listener = await listenTls(
     {
       address: config.listen.address,
@@ -249,51 +244,5 @@ function createService(
   });
 }
 
-interface GrpcServer {
-  readonly accept: (socket: TLSSocket) => void;
-  /** Says GOAWAY; calls under way go on. */
-  goAway(): void;
-  close(): void;
-}
-
 /** Far above what the service itself bounds, which says why; of one address, behind which many nodes may be. */
-const callBounds = { streams: 100_000, streamsPerOwner: 50_000, unfinishedBytes: 16 * 1024 * 1024 } as const;
-const http2Limits = { headerListBytes: 32 * 1024, controlFrames: 1_000, halfOpenMs: 10_000 } as const;
-
-function createGrpcServer(service: CertificateService, { config, clock, metrics }: Shared): GrpcServer {
-  const { callsPerConnection, messageBytes } = config.limits;
-  const server = new Server({
-    ...keepaliveOptions,
-    'grpc.max_receive_message_length': messageBytes,
-    'grpc.max_concurrent_streams': callsPerConnection,
-    'grpc.enable_channelz': 0,
-    'interceptors': [createMissedInterceptor(service)],
-  });
-  server.addService(service.definition, service.handlers);
-  const bounds = createCallBounds(callBounds, (address) => address);
-  const injector: ConnectionInjector = createGuardedInjector(server, { limits: http2Limits, calls: bounds, clock, metrics });
-  return {
-    accept: (socket) => injector.inject(socket),
-    goAway: () => injector.close(),
-    close: () => server.forceShutdown(),
-  };
-}
-
-/** grpc-js answers a message that is too large by itself; the service has to hear of it. */
-function createMissedInterceptor(service: CertificateService): ServerInterceptor {
-  return (_method, call) =>
-    new ServerInterceptingCall(call, {
-      start(next) {
-        let taken = false;
-        next({
-          onReceiveMessage(message, pass) {
-            taken = true;
-            pass(message);
-          },
-          onCancel() {
-            if (!taken) service.missed(call.getPeer());
-          },
-        });
-      },
-    });
-}
+const callLimits = { streams: 100_000, streamsPerOwner: 50_000, unfinishedBytes: 16 * 1024 * 1024 } as const;

@@ -4,8 +4,10 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import { createCalls } from '../grpc/calls.js';
 import type { CertificateRequest } from '../istio-wire.js';
-import { createCertificateMethod } from '../istio-wire.js';
+import { createCertificateMethod, readCaller } from '../istio-wire.js';
+import type { AuthMode } from '../kube/token-authenticator.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import type { ErrorKind } from '../runtime/errors.js';
 import { SignetError, explainError, kindOf, reasonOf, toWireStatus } from '../runtime/errors.js';
@@ -13,11 +15,11 @@ import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import { formatInstant, withDeadline } from '../runtime/time.js';
-import type { AuditLog, AuditRecord, AuthMode } from './audit.js';
+import type { CsrPolicy } from '../x509/csr-policy.js';
+import { checkCsr } from '../x509/csr-policy.js';
+import type { AuditLog, AuditRecord } from './audit.js';
 import type { PodView } from './cluster-pod.js';
 import type { Cluster } from './clusters.js';
-import type { CsrPolicy } from './csr-policy.js';
-import { checkCsr } from './csr-policy.js';
 import type { Issue, Issued } from './issue.js';
 import type { Caller, Decision, Grant, Policy, Request } from './node-authorizer.js';
 import { decide } from './node-authorizer.js';
@@ -60,8 +62,12 @@ type Draft = { -readonly [Name in keyof AuditRecord]?: AuditRecord[Name] };
 export function createCertificateService(options: ServiceOptions): CertificateService {
   const { limits, audit, clock, log, metrics } = options;
   const work = createWork(options);
-  let inFlight = 0;
-  let onIdle = (): void => {};
+  const calls = createCalls({
+    limit: limits.calls,
+    clock,
+    log,
+    metrics: { inFlight: metrics.callsInFlight, seconds: metrics.callSeconds },
+  });
 
   const begin = (peer: string): Draft => ({ at: formatInstant(clock.now()), requestId: randomUUID(), peer });
 
@@ -81,12 +87,10 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
   };
 
   const handle = async (draft: Draft, request: CertificateRequest, metadata: Metadata): Promise<readonly string[]> => {
-    if (inFlight >= limits.calls) {
+    const entered = calls.enter();
+    if (entered === undefined) {
       return await conclude(draft, new SignetError('exhausted', 'too many calls are under way', { reason: 'busy' }));
     }
-    const startedAt = clock.monotonic();
-    inFlight += 1;
-    metrics.callsInFlight.set(inFlight);
     try {
       const never = new AbortController().signal;
       const outcome = await withDeadline(clock, limits.deadlineMs, 'the call', never, () => work(draft, request, metadata)).catch(
@@ -95,10 +99,7 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
       if (outcome instanceof SignetError && outcome.kind === 'internal') log.error('a call failed', errorFields(outcome));
       return await conclude(draft, outcome);
     } finally {
-      inFlight -= 1;
-      metrics.callsInFlight.set(inFlight);
-      metrics.callSeconds.observe((clock.monotonic() - startedAt) / 1_000);
-      if (inFlight === 0) onIdle();
+      entered.leave();
     }
   };
 
@@ -118,14 +119,7 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
         () => {},
       );
     },
-    async idle(deadlineMs) {
-      const never = new AbortController().signal;
-      const ended = inFlight === 0 ? Promise.resolve() : new Promise<void>((resolve) => (onIdle = resolve));
-      await withDeadline(clock, deadlineMs, 'the calls under way', never, () => ended).catch((error: unknown) => {
-        if (kindOf(error) !== 'deadline') throw error;
-        log.warn('calls were still under way at the end', { calls: inFlight });
-      });
-    },
+    idle: calls.idle,
   };
 }
 
@@ -155,11 +149,11 @@ function createWork({ clusterOf, policy, csr, issue }: ServiceOptions) {
   return async (draft: Draft, request: CertificateRequest, metadata: Metadata): Promise<Issued> => {
     const { impersonatedIdentity: identity, csrPem, lifetimeMs } = request;
     if (identity !== undefined) draft.identity = identity.slice(0, maxText);
-    const clusterId = onlyText(metadata, 'clusterid');
+    const { token, clusterId } = readCaller(metadata);
     const cluster = clusterOf(clusterId);
     draft.cluster = cluster?.id ?? clusterId.slice(0, maxText);
     if (cluster === undefined) throw new SignetError('unauthenticated', 'the cluster is not known', { reason: 'cluster-unknown' });
-    const { caller, mode } = await authenticate(cluster, metadata, draft);
+    const { caller, mode } = await authenticate(cluster, token, draft);
     checkFresh(cluster.pods.staleMs(), maxStaleMs[mode]);
     const grant = await authorize(cluster, policy, { caller, identity }, draft);
     const { uri } = grant.id;
@@ -173,23 +167,13 @@ function createWork({ clusterOf, policy, csr, issue }: ServiceOptions) {
   };
 }
 
-/** As Istio's servers read it: exactly one value, or none. */
-function onlyText(metadata: Metadata, name: string): string {
-  const values = metadata.get(name);
-  return values.length === 1 ? String(values[0]) : '';
-}
-
 async function authenticate(
   cluster: Cluster,
-  metadata: Metadata,
+  token: string | undefined,
   draft: Draft,
 ): Promise<{ readonly caller: Caller; readonly mode: AuthMode }> {
-  const bearer = metadata
-    .get('authorization')
-    .map(String)
-    .find((value) => value.startsWith('Bearer '));
-  if (bearer === undefined) throw new SignetError('unauthenticated', 'no token', { reason: 'token-missing' });
-  const { holder, mode } = await cluster.authenticate(bearer.slice('Bearer '.length));
+  if (token === undefined) throw new SignetError('unauthenticated', 'no token', { reason: 'token-missing' });
+  const { holder, mode } = await cluster.authenticate(token);
   const { credentialId, ...caller } = holder;
   draft.authMode = mode;
   draft.caller = caller;

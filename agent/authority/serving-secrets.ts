@@ -20,7 +20,7 @@ import { WatchedValue, joinWatched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import type { Issuer } from '../x509/issuer.js';
 import { formatCertificates, readCertificates } from '../x509/pem.js';
-import { createServerLeaf } from './server-leaf.js';
+import { createServerLeaf } from '../x509/server-leaf.js';
 
 /** What one Secret is for. */
 export interface ServingSecret {

@@ -1,5 +1,6 @@
+import { Metadata } from '@grpc/grpc-js';
 import t from 'tap';
-import { createCertificateMethod } from '../../agent/istio-wire.js';
+import { createCertificateMethod, readCaller } from '../../agent/istio-wire.js';
 import type { google } from '#proto/istio-ca.js';
 import { istio } from '#proto/istio-ca.js';
 
@@ -42,4 +43,30 @@ t.test('an impersonated identity that is empty or no string is none', async (t) 
 t.test('an answer keeps its elements, and may have none', async (t) => {
   for (const elements of [[], [''], ['LEAF', 'ROOT']]) t.same(responseDeserialize(responseSerialize(elements)), elements);
   t.same(responseDeserialize(Buffer.alloc(0)), []);
+});
+
+t.test('the first bearer token counts, and a cluster that is named once', async (t) => {
+  const read = (values: readonly (readonly [name: string, value: string])[]) => {
+    const metadata = new Metadata();
+    for (const [name, value] of values) metadata.add(name, value);
+    return readCaller(metadata);
+  };
+  t.same(read([]), { token: undefined, clusterId: '' });
+  t.same(
+    read([
+      ['authorization', 'Basic x'],
+      ['authorization', 'Bearer one'],
+      ['authorization', 'Bearer two'],
+      ['clusterid', 'east'],
+    ]),
+    { token: 'one', clusterId: 'east' },
+  );
+  t.equal(read([['authorization', 'bearer one']]).token, undefined, 'as Istio has it, in this case only');
+  t.equal(
+    read([
+      ['clusterid', 'east'],
+      ['clusterid', 'west'],
+    ]).clusterId,
+    '',
+  );
 });

@@ -3,7 +3,7 @@
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { Registry } from 'prom-client';
 import t from 'tap';
-import { createServingCertificate } from '../../../agent/authority/serving-certificate.js';
+import { createServingCertificate } from '../../../agent/listen/serving-certificate.js';
 import type { TlsIdentity } from '../../../agent/listen/tls.js';
 import { createAuthorityMetrics } from '../../../agent/metrics.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';

@@ -1,7 +1,7 @@
-// The certificate that the CA serves with, signed by its own issuer. Made at start and kept by the wiring. Promises: renewed at half
-// of its life and as soon as the issuer changes, each time with a new key.
+// A serving certificate that an issuer of this process signs: `signet ca` shows one of its own issuer, the local CA endpoint one of the
+// node. Made at start and kept by the wiring. Promises: renewed at half of its life and as soon as the issuer changes, each time with a
+// new key.
 
-import type { TlsIdentity } from '../listen/tls.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
@@ -9,7 +9,8 @@ import type { Clock } from '../runtime/time.js';
 import { aborted, formatInstant } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import type { Issuer } from '../x509/issuer.js';
-import { createServerLeaf } from './server-leaf.js';
+import { createServerLeaf } from '../x509/server-leaf.js';
+import type { TlsIdentity } from './tls.js';
 
 export interface ServingOptions {
   readonly issuer: Watched<Issuer>;

@@ -1,10 +1,10 @@
 // A certificate for a server, with a key made here, by the issuer that is current: for the CA itself and for servers beside it.
 // Used by the owners of such certificates, who keep them and say when another is due.
 
-import { generateKey } from '../x509/csr.js';
-import type { Issuer } from '../x509/issuer.js';
-import { formatCertificates, formatPem } from '../x509/pem.js';
-import { backdated, emptyName, signCertificate } from '../x509/sign.js';
+import { generateKey } from './csr.js';
+import type { Issuer } from './issuer.js';
+import { formatCertificates, formatPem } from './pem.js';
+import { backdated, emptyName, signCertificate } from './sign.js';
 
 export interface ServerLeaf {
   /** PEM: the leaf first, without the root. */

@@ -2,7 +2,7 @@
 
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import t from 'tap';
-import { createServerLeaf } from '../../../agent/authority/server-leaf.js';
+import { createServerLeaf } from '../../../agent/x509/server-leaf.js';
 import { createIssuer } from '../../../agent/x509/issuer.js';
 import { createRoot, dayMs, hourMs, keyPem, testTime } from '../../fixtures/pki.js';
 

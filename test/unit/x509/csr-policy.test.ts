@@ -1,8 +1,8 @@
 // What of a certificate request is let through, strictly and leniently.
 
 import t from 'tap';
-import type { CsrPolicy } from '../../../agent/authority/csr-policy.js';
-import { certifiedKeyTypes, checkCsr } from '../../../agent/authority/csr-policy.js';
+import type { CsrPolicy } from '../../../agent/x509/csr-policy.js';
+import { certifiedKeyTypes, checkCsr } from '../../../agent/x509/csr-policy.js';
 import * as der from '../../../agent/x509/der.js';
 import { extension } from '../../../agent/x509/sign.js';
 import { csrFor } from '../../fixtures/authority.js';

@@ -1,15 +1,15 @@
-// What of a certificate signing request is let through: its public key, and nothing else. Called by the service after it
-// knows whom the certificate is for. A refusal is an `invalid` error whose reason names the check.
+// What of a certificate signing request from outside is let through: its public key, and nothing else. Called by the servers of
+// Istio's certificate service after they know whom the certificate is for. A refusal is `invalid`; its reason names the check.
 
 import type { KeyObject } from 'node:crypto';
 import { createHash } from 'node:crypto';
 import { SignetError } from '../runtime/errors.js';
 import type { Fields } from '../runtime/errors.js';
 import type { ReasonCode } from '../runtime/reasons.js';
-import type { Csr } from '../x509/csr.js';
-import { isSignedBy, parseCsr, requestedKey } from '../x509/csr.js';
-import * as der from '../x509/der.js';
-import { extensionOids } from '../x509/extensions.js';
+import type { Csr } from './csr.js';
+import { isSignedBy, parseCsr, requestedKey } from './csr.js';
+import * as der from './der.js';
+import { extensionOids } from './extensions.js';
 
 /** Types and sizes of keys that can be certified. */
 export const certifiedKeyTypes = ['ec-p256', 'ec-p384', 'ec-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'] as const;
