@@ -25,7 +25,7 @@ import type { Place, StateDirectory } from './state-directory.js';
 import { checkPlace, openStateDirectory } from './state-directory.js';
 
 export interface SealedStateOptions {
-  /** The setting: when false nothing is read, and what is there is removed. */
+  /** The setting: when false nothing is read, and what is there is removed by `run`. */
   readonly enabled: boolean;
   readonly directory: string;
   /** A file with a secret, from systemd. Default: one of our own in the directory. */
@@ -59,14 +59,10 @@ const nothing: Restored = { pods: [], roots: new Map(), svids: [] };
 /** Reads what there is, before anything else is started. Never throws for what it finds. */
 export function openSealedState(options: SealedStateOptions): SealedState {
   const { enabled, directory: path, log, lookAt } = options;
+  if (!enabled) return switchedOff(options);
   try {
-    if (!enabled && !existsSync(path)) return off(undefined);
     const directory = openStateDirectory(path);
     directory.removeTorn();
-    if (!enabled) {
-      clear(directory);
-      return off(undefined);
-    }
     try {
       if (options.binding.bootId === '')
         throw new SignetError('unavailable', 'the boot id is hidden from this process', { reason: 'state-unusable' });
@@ -97,8 +93,31 @@ function clear(directory: StateDirectory): void {
   if (seen !== undefined) directory.replace(names.seen, Buffer.from(format({ start: seen.start + 1, write: 0 })));
 }
 
-function off(reason: Reason | undefined): SealedState {
+function off(reason: Reason): SealedState {
   return { restored: nothing, reason: new WatchedValue(reason), run: (_changes, _read, signal) => aborted(signal) };
+}
+
+/** What is there may be that of a running agent, whose sockets stop this one before `run`. */
+function switchedOff({ directory: path, log }: SealedStateOptions): SealedState {
+  const reason = new WatchedValue<Reason | undefined>(undefined);
+  return {
+    restored: nothing,
+    reason,
+    run: (_changes, _read, signal) => {
+      try {
+        if (existsSync(path)) removeAll(openStateDirectory(path));
+      } catch (error) {
+        log.warn('cannot remove what was sealed before', errorFields(error));
+        reason.set(toReason(error));
+      }
+      return aborted(signal);
+    },
+  };
+}
+
+function removeAll(directory: StateDirectory): void {
+  directory.removeTorn();
+  clear(directory);
 }
 
 function toReason(error: unknown): Reason {

@@ -164,6 +164,9 @@ t.test('switched off, nothing is read, nothing written, and what is there is rem
   const scene = createStateScene(t);
   const older = scene.open();
   await scene.clock.advance(0);
+  const before = scene.files();
+  t.same(scene.read({ enabled: false }).restored.svids, []);
+  t.same(scene.files(), before, 'until it runs: what is there may be that of an agent that serves');
   t.equal(restoredIn(scene, { enabled: false }), undefined);
   t.same(scene.files(), ['sealed-generation'], 'but for a number');
   await older.stop();
@@ -172,6 +175,10 @@ t.test('switched off, nothing is read, nothing written, and what is there is rem
   const { state } = scene.open({ enabled: false });
   t.equal(state.reason.value, undefined, 'off is nothing to report');
   t.notOk(statSync(scene.directory, { throwIfNoEntry: false }), 'no directory is made');
+  writeFileSync(scene.directory, 'no directory');
+  const unfit = scene.open({ enabled: false });
+  t.match(unfit.state.reason.value, { code: 'state-unsafe' });
+  t.equal(scene.reasons().at(-1), 'state-unsafe');
 });
 
 t.test('where keys would not be safe nothing is sealed, which is one line', async (t) => {
