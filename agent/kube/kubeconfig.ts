@@ -6,6 +6,7 @@
 import type { KubeConfig } from '@kubernetes/client-node/dist/config.js';
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
+import { parse } from 'yaml';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
@@ -31,7 +32,7 @@ export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptio
   const readNow = async (): Promise<Access> => {
     try {
       const text = await readFile(path, 'utf8');
-      if (parsed?.text !== text) parsed = { text, config: await parseConfig(path) };
+      if (parsed?.text !== text) parsed = { text, config: await parseConfig(path, text) };
       const access = await accessBy(parsed.config);
       held = { access, readAt: clock.monotonic() };
       failing = false;
@@ -67,11 +68,22 @@ interface Parsed {
   readonly config: KubeConfig;
 }
 
-async function parseConfig(path: string): Promise<KubeConfig> {
+async function parseConfig(path: string, text: string): Promise<KubeConfig> {
   const { KubeConfig: Kubeconfig } = await import('@kubernetes/client-node/dist/config.js');
   const config = new Kubeconfig();
   config.loadFromFile(path);
+  refuseUnread(text, config.getCurrentUser()?.name);
   return config;
+}
+
+/** Of a user (client-go, clientcmd/api/v1 AuthInfo): what is not read by the library, without which we would be somebody else. */
+const unread = ['tokenFile', 'as', 'as-uid', 'as-groups', 'as-user-extra'] as const;
+
+function refuseUnread(text: string, name: string | undefined): void {
+  const { users } = parse(text) as { readonly users?: readonly { readonly name?: string; readonly user?: object | null }[] };
+  const user = users?.find((each) => each.name === name)?.user ?? {};
+  const found = unread.filter((key) => Object.hasOwn(user, key));
+  if (found.length > 0) throw new SignetError('invalid', `${found.join(' and ')} of the user: not supported`);
 }
 
 async function accessBy(config: KubeConfig): Promise<Access> {

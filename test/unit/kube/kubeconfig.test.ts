@@ -158,13 +158,15 @@ t.test('a file that cannot be used for a moment changes nothing; after a refusal
   t.match(await credential.accessAfter(refused), { authorization: 'Bearer new' });
 });
 
-for (const [name, cluster, text] of [
-  ['no verification', { 'insecure-skip-tls-verify': true }, /insecure-skip-tls-verify/],
-  ['a proxy', { 'proxy-url': 'http://127.0.0.1:1' }, /proxy-url/],
-  ['plain HTTP', { server: 'http://127.0.0.1:1' }, /https/],
+for (const [name, cluster, user, text] of [
+  ['no verification', { 'insecure-skip-tls-verify': true }, {}, /insecure-skip-tls-verify/],
+  ['a proxy', { 'proxy-url': 'http://127.0.0.1:1' }, {}, /proxy-url/],
+  ['plain HTTP', { server: 'http://127.0.0.1:1' }, {}, /https/],
+  ['a file with the token', {}, { tokenFile: '/token' }, /tokenFile of the user: not supported/],
+  ['acting as another', {}, { 'as': 'me', 'as-groups': ['us'] }, /as and as-groups of the user: not supported/],
 ] as const) {
   t.test(`refused: ${name}`, async (t) => {
-    const { call, server } = await scene(t, () => ({ user: { token: 'abc' }, cluster }));
+    const { call, server } = await scene(t, () => ({ user: { token: 'abc', ...user }, cluster }));
     const error = await call().catch((failure: unknown) => failure);
     t.equal(reasonOf(error), 'kube-config-invalid');
     t.match(describeError(error), text);
