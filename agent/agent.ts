@@ -42,7 +42,7 @@ import { createSdsServer } from './sds/server.js';
 import { createSdsService } from './sds/service.js';
 import type { Sealing } from './sealing.js';
 import { openSealing } from './sealing.js';
-import { createKubeSelfChecks } from './self-check.js';
+import { createKubeSelfChecks } from './kube-needs.js';
 import { adminPeers, openSockets } from './sockets.js';
 import { createOutsideRoots, createNamespaces, createPodSources, createRootSources } from './sources.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';

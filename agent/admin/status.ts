@@ -39,11 +39,19 @@ export interface SourceStatus {
   readonly reason?: ReasonStatus;
 }
 
+export interface CheckStatus {
+  readonly name: string;
+  /** `unknown`: the last look could not tell, and nothing was at fault before. */
+  readonly state: 'ok' | 'fault' | 'unknown';
+  /** Of a fault. */
+  readonly reason?: ReasonStatus;
+}
+
 /** What the agent needs from outside, looked at again and again. */
 export interface SelfCheckStatus {
   /** Absent before it looked for the first time. */
   readonly lookedAt?: string;
-  readonly checks: readonly { readonly name: string; readonly reason?: ReasonStatus }[];
+  readonly checks: readonly CheckStatus[];
 }
 
 export interface Status {
@@ -101,7 +109,12 @@ export interface AdminSources {
   readonly explain: (uri: string) => Reason;
   readonly sources: readonly { readonly of: string; readonly name: string; reason(): Reason | undefined }[];
   readonly selfCheck: {
-    readonly checks: readonly { readonly name: string; readonly fault: Watched<Reason | undefined> }[];
+    readonly checks: readonly {
+      readonly name: string;
+      readonly fault: Watched<Reason | undefined>;
+      /** Whether the last look could tell. */
+      readonly isTold: Watched<boolean>;
+    }[];
     /** ms since the epoch. */
     readonly lookedAt: Watched<number | undefined>;
   };
@@ -148,7 +161,11 @@ function describeIdentity(name: string, state: CertificateState, pods: readonly 
 function describeSelfCheck({ checks, lookedAt: { value: at } }: AdminSources['selfCheck']): SelfCheckStatus {
   return {
     ...(at === undefined ? {} : { lookedAt: formatInstant(at) }),
-    checks: checks.map(({ name, fault }) => ({ name, ...withReason(fault.value) })),
+    checks: checks.map(({ name, fault, isTold }) => ({
+      name,
+      state: fault.value !== undefined ? 'fault' : isTold.value ? 'ok' : 'unknown',
+      ...withReason(fault.value),
+    })),
   };
 }
 

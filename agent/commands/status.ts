@@ -1,7 +1,7 @@
 // `signet status`: what the agent knows, from its control socket, for people or as JSON.
 
 import { Command } from 'commander';
-import type { IdentityStatus, ReasonStatus, Status, StreamsStatus } from '../admin/client.js';
+import type { CheckStatus, IdentityStatus, ReasonStatus, Status, StreamsStatus } from '../admin/client.js';
 import { parseInstant, systemClock } from '../runtime/time.js';
 import type { SocketOptions } from './command.js';
 import { createRunningAdminClient } from './command.js';
@@ -63,9 +63,15 @@ export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>
 /** Its faults stand among the reasons. */
 function formatSelfCheck({ lookedAt, checks }: Status['selfCheck'], now: number): string {
   if (lookedAt === undefined) return 'not done yet';
-  const faults = checks.filter(({ reason }) => reason !== undefined).length;
+  const count = (wanted: CheckStatus['state']): number => checks.filter(({ state }) => state === wanted).length;
+  const [faults, unknown] = [count('fault'), count('unknown')];
   const ago = formatDuration(now - (parseInstant(lookedAt) ?? now));
-  return `${faults === 0 ? 'ok' : `${faults} at fault`}, ${checks.length} checks, ${ago} ago`;
+  const counted = [
+    ...(faults === 0 ? [] : [`${faults} at fault`]),
+    ...(unknown === 0 ? [] : [`${unknown} could not be told`]),
+    `${count('ok')} ok`,
+  ];
+  return `${counted.join(', ')}, ${ago} ago`;
 }
 
 function formatIdentities(identities: readonly IdentityStatus[], now: number): string {

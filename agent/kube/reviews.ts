@@ -1,5 +1,5 @@
 // What the API server says of us: who we are, what we may do, and what time it is (SelfSubjectReview, authentication.k8s.io/v1;
-// SelfSubjectAccessReview, authorization.k8s.io/v1). Both are open to whoever it knows. Used by kube/self-check.ts.
+// SelfSubjectAccessReview, authorization.k8s.io/v1). Both are open to whoever it knows. Used by kube/checks.ts.
 
 import type { Clock } from '../runtime/time.js';
 import { parseInstant } from '../runtime/time.js';

@@ -21,6 +21,14 @@ export interface Checks {
   look(signal: AbortSignal): Promise<ReadonlyMap<string, Reason | undefined>>;
 }
 
+export interface Checked {
+  readonly name: string;
+  /** What was found when it could be told last. */
+  readonly fault: Watched<Reason | undefined>;
+  /** Whether the last look could tell. */
+  readonly isTold: Watched<boolean>;
+}
+
 export interface SelfCheckOptions {
   readonly checks: readonly Checks[];
   /** A new one among these is a cause to look again soon. */
@@ -32,7 +40,7 @@ export interface SelfCheckOptions {
 }
 
 export interface SelfCheck {
-  readonly checks: readonly { readonly name: string; readonly fault: Watched<Reason | undefined> }[];
+  readonly checks: readonly Checked[];
   /** When it last looked, in ms since the epoch; undefined before the first time. */
   readonly lookedAt: Watched<number | undefined>;
   run(signal: AbortSignal): Promise<void>;
@@ -54,13 +62,11 @@ const withFault = { minMs: 15_000, maxMs: everyMs };
 const atLeastMs = 10_000;
 
 export function createSelfCheck({ checks, signs, clock, log, random = Math.random }: SelfCheckOptions): SelfCheck {
-  const faults = new Map(
-    checks.flatMap(({ names }) => names.map((name) => [name, new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual)])),
-  );
+  const all = new Map(checks.flatMap(({ names }) => names.map((name) => [name, createChecked(name)])));
   const lookedAt = new WatchedValue<number | undefined>(undefined);
 
   const tell = (name: string, found: Reason | undefined): void => {
-    const fault = faults.get(name);
+    const fault = all.get(name)?.fault;
     const before = fault?.value;
     if (fault === undefined || isDeepStrictEqual(before, found)) return;
     fault.set(found);
@@ -70,18 +76,21 @@ export function createSelfCheck({ checks, signs, clock, log, random = Math.rando
 
   const lookAtAll = async (signal: AbortSignal): Promise<void> => {
     for (const each of checks) {
+      let found: ReadonlyMap<string, Reason | undefined> = new Map();
       try {
-        for (const [name, fault] of await each.look(signal)) tell(name, fault);
+        found = await each.look(signal);
       } catch (error) {
         if (signal.aborted) return;
         log.debug('self-check cannot tell', { checks: each.names, error: describeError(error) });
       }
+      for (const name of each.names) all.get(name)?.isTold.set(found.has(name));
+      for (const [name, fault] of found) tell(name, fault);
     }
     lookedAt.set(clock.now());
   };
 
   return {
-    checks: [...faults].map(([name, fault]) => ({ name, fault })),
+    checks: [...all.values()],
     lookedAt,
     async run(signal) {
       if (checks.length === 0) return;
@@ -91,7 +100,7 @@ export function createSelfCheck({ checks, signs, clock, log, random = Math.rando
       for (let attempt = 0; !signal.aborted;) {
         changed.forget();
         await lookAtAll(signal);
-        const any = [...faults.values()].some(({ value }) => value !== undefined);
+        const any = [...all.values()].some(({ fault }) => fault.value !== undefined);
         attempt = any ? attempt + 1 : 0;
         const delayMs = any ? backoff(attempt, withFault, random) : everyMs * (1 - random() / 10);
         await pause(clock, atLeastMs, signal);
@@ -99,6 +108,10 @@ export function createSelfCheck({ checks, signs, clock, log, random = Math.rando
       }
     },
   };
+}
+
+function createChecked(name: string) {
+  return { name, fault: new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual), isTold: new WatchedValue(false) };
 }
 
 function wordsOf({ code, detail }: Reason): { readonly detail: string; readonly sentence: string; readonly action: string } {

@@ -16,7 +16,7 @@ import { createKubeconfigCredential } from '../../agent/kube/kubeconfig.js';
 import { systemClock } from '../../agent/runtime/time.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createCertificateMethod } from '../../agent/istio-wire.js';
-import { createKubeSelfChecks } from '../../agent/self-check.js';
+import { createKubeSelfChecks } from '../../agent/kube-needs.js';
 import type { Certificate } from '../../agent/x509/certificate.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { Cluster } from '../fixtures/cluster.js';

@@ -48,8 +48,13 @@ function createView() {
     ],
     selfCheck: {
       checks: [
-        { name: 'api server', fault: new WatchedValue<Reason | undefined>(undefined) },
-        { name: 'clock', fault: new WatchedValue<Reason | undefined>({ code: 'clock-differs', detail: '40 s' }) },
+        { name: 'api server', fault: new WatchedValue<Reason | undefined>(undefined), isTold: new WatchedValue(true) },
+        {
+          name: 'clock',
+          fault: new WatchedValue<Reason | undefined>({ code: 'clock-differs', detail: '40 s' }),
+          isTold: new WatchedValue(false),
+        },
+        { name: 'pods', fault: new WatchedValue<Reason | undefined>(undefined), isTold: new WatchedValue(false) },
       ],
       lookedAt: new WatchedValue<number | undefined>(at('2026-01-01T00:00:00Z')),
     },

@@ -32,9 +32,15 @@ t.test('the self-check in one line: whether it was done, and how much is at faul
   const reason = { code: 'clock-differs', sentence: 'S.', detail: '', action: 'A.' } as const;
   const lookedAt = '2026-11-30T11:58:00.000Z';
   t.notMatch(of({ checks: [] }), /self-check/, 'nothing to check');
-  t.match(of({ checks: [{ name: 'clock' }] }), /self-check +not done yet\n/);
-  t.match(of({ lookedAt, checks: [{ name: 'clock' }] }), /self-check +ok, 1 checks, 2m 0s ago\n/);
-  t.match(of({ lookedAt, checks: [{ name: 'clock', reason }, { name: 'pods' }] }), /self-check +1 at fault, 2 checks, 2m 0s ago\n/);
+  const [ok, unknown] = [
+    { name: 'pods', state: 'ok' },
+    { name: 'ca', state: 'unknown' },
+  ] as const;
+  const fault = { name: 'clock', state: 'fault', reason } as const;
+  t.match(of({ checks: [unknown] }), /self-check +not done yet\n/);
+  t.match(of({ lookedAt, checks: [ok] }), /self-check +1 ok, 2m 0s ago\n/);
+  t.match(of({ lookedAt, checks: [unknown, ok] }), /self-check +1 could not be told, 1 ok, 2m 0s ago\n/);
+  t.match(of({ lookedAt, checks: [fault, unknown, ok] }), /self-check +1 at fault, 1 could not be told, 1 ok, 2m 0s ago\n/);
   t.end();
 });
 

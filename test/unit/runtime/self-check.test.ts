@@ -52,13 +52,17 @@ t.test('a line when a fault is found, becomes another, and is gone', async (t) =
 
 t.test('what cannot be told changes nothing, and keeps nobody else from looking', async (t) => {
   const [pods, ca] = [scripted('pods'), scripted('ca')];
-  const { look, faults, log } = runSelfCheck(t, [pods, ca]);
+  const { look, faults, log, selfCheck } = runSelfCheck(t, [pods, ca]);
+  const told = (): readonly boolean[] => selfCheck.checks.map(({ isTold }) => isTold.value);
+  t.same(told(), [false, false], 'before it looked');
   pods.verdict = new Map([['pods', denied]]);
   await look();
+  t.same(told(), [true, true]);
   pods.verdict = new Map();
   t.same(await look(), []);
   pods.verdict = new Error('no answer');
   t.same(await look(), []);
+  t.same(told(), [false, true]);
   t.match(log.lines.at(-1), { level: 'debug', fields: { checks: ['pods'], error: 'no answer' } });
   t.same(faults(), { pods: 'kube-denied' });
   t.equal(ca.looks, pods.looks);

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { formatRules } from '../../../agent/kube/reviews.js';
-import type { KubeNeed } from '../../../agent/kube/self-check.js';
+import type { KubeNeed } from '../../../agent/kube/checks.js';
 import { agentUser, createSelfScene } from '../../fixtures/kube-self.js';
 import { never } from '../../fixtures/kube.js';
 import { createTestToken } from '../../fixtures/tokens.js';
@@ -127,8 +127,11 @@ t.test('the clock: the least difference that fits the answer', async (t) => {
   t.equal(await look(0), undefined);
   t.equal(await look(29_000), undefined);
   t.equal(await look(-30_000), undefined, 'a date has whole seconds');
-  t.equal(await look(40_000), 'the clock of this node is 40 s behind that of the API server');
-  t.equal(await look(-41_000), 'the clock of this node is 40 s ahead of that of the API server');
+  t.equal(await look(40_000), 'the clock of this node is 30 s or more behind that of the API server');
+  t.equal(await look(-41_000), 'the clock of this node is 30 s or more ahead of that of the API server');
+  t.equal(await look(55_000), await look(40_000), 'one that drifts is told once');
+  t.equal(await look(65_000), 'the clock of this node is 60 s or more behind that of the API server', 'until it is twice as much');
+  t.equal(await look(3_600_000), 'the clock of this node is 1920 s or more behind that of the API server');
   world.before = (call) =>
     call.path.endsWith('selfsubjectreviews')
       ? (call.json({ status: { userInfo: { username: 'me' } } }, 200, { date: 'soon' }), true)

@@ -2,9 +2,9 @@
 
 import type { Config, OutsideRoots } from './config.js';
 import type { KubeAccess } from './kube/access.js';
+import type { KubeNeed } from './kube/checks.js';
+import { createKubeChecks } from './kube/checks.js';
 import type { Right } from './kube/reviews.js';
-import type { KubeNeed } from './kube/self-check.js';
-import { createKubeChecks } from './kube/self-check.js';
 import type { PodSource } from './pods/pod.js';
 import type { Checks } from './runtime/self-check.js';
 import type { Clock } from './runtime/time.js';

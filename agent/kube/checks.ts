@@ -1,4 +1,4 @@
-// Whether the API server knows us, lets us do what the configuration needs, and has our time. Used by agent/self-check.ts.
+// Whether the API server knows us, lets us do what the configuration needs, and has our time. Used by kube-needs.ts.
 // Promises: what is missing is named as the rule that grants it. Refusals differ between versions of the API server in their
 // words, so that only their status counts, and reviews of the single rights tell what it was for.
 
@@ -119,7 +119,9 @@ function differenceOf({ clockAheadMs }: Self): Reason | undefined {
   const ms = Math.abs(clockAheadMs);
   if (ms < maxClockDifferenceMs) return undefined;
   const way = clockAheadMs > 0 ? 'behind' : 'ahead of';
-  return { code: 'clock-differs', detail: `the clock of this node is ${Math.round(ms / 1_000)} s ${way} that of the API server` };
+  // In steps that double: a clock that drifts is another fault with each of them, not with each look.
+  const least = maxClockDifferenceMs * 2 ** Math.floor(Math.log2(ms / maxClockDifferenceMs));
+  return { code: 'clock-differs', detail: `the clock of this node is ${least / 1_000} s or more ${way} that of the API server` };
 }
 
 const nodePrefix = 'system:node:';

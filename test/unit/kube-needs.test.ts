@@ -3,7 +3,7 @@
 import t from 'tap';
 import type { Config, PodSourceSettings, RootSourceSettings, Upstream } from '../../agent/config.js';
 import { accessWith } from '../../agent/kube/access.js';
-import { createKubeSelfChecks } from '../../agent/self-check.js';
+import { createKubeSelfChecks } from '../../agent/kube-needs.js';
 import { createFakePodSource, createPod } from '../fixtures/pods.js';
 import { createSelfScene } from '../fixtures/kube-self.js';
 import { createFixedCredential, never } from '../fixtures/kube.js';
