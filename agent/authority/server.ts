@@ -14,6 +14,7 @@ import { createHttpDoor } from '../http.js';
 import { createCredential } from '../kube/access.js';
 import type { KubeClient } from '../kube/client.js';
 import { createKubeClient } from '../kube/client.js';
+import { createQuickAck } from '../listen/quick-ack.js';
 import { createServingCertificate } from '../listen/serving-certificate.js';
 import { listenTls } from '../listen/tls.js';
 import type { AuthorityMetrics } from '../metrics.js';
@@ -21,6 +22,7 @@ import { addProcessMetrics, createAuthorityMetrics } from '../metrics.js';
 import { createReadiness, createTaskGroup } from '../runtime/lifecycle.js';
 import type { Logger } from '../runtime/log.js';
 import { createLogger } from '../runtime/log.js';
+import type { Native } from '../runtime/native.js';
 import { loadNative } from '../runtime/native.js';
 import type { Clock } from '../runtime/time.js';
 import { aborted } from '../runtime/time.js';
@@ -71,12 +73,13 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const log = createLogger({ level: config.log.level, ...(writeLog === undefined ? {} : { write: writeLog }) });
   for (const warning of loaded.warnings) log.warn(warning);
   log.info('starting', { version, ...configFields(loaded) });
-  (await loadNative()).forbidDumps();
+  const native = await loadNative();
+  native.forbidDumps();
   const registry = new Registry();
   addProcessMetrics(registry);
   const metrics = createAuthorityMetrics(registry);
   metrics.buildInfo.set({ version, node: process.versions.node }, 1);
-  const shared: Shared = { config, clock, log, metrics };
+  const shared: Shared = { config, native, clock, log, metrics };
 
   const audit = await openAudit(options, shared);
   const connect = createConnect(options.env ?? processEnvironment(), shared);
@@ -133,6 +136,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
 
 interface Shared {
   readonly config: CaConfig;
+  readonly native: Native;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AuthorityMetrics;
@@ -169,11 +173,12 @@ interface ServiceParts {
 
 /** The issuer first, which also signs what the service shows. */
 async function openService({ own, clusters, audit, signal }: ServiceParts, shared: Shared) {
-  const { config, clock, log, metrics } = shared;
+  const { config, native, clock, log, metrics } = shared;
   const issuer = await openServedIssuer(own, shared, signal);
   const service = createService(clusters, issuer, audit, shared);
   const serving = createServingCertificate({ issuer: issuer.issuer, names: config.listen.names, clock, log, metrics });
-  const grpc = createUnaryServer(service, { limits: config.limits, calls: callLimits, clock, metrics });
+  const onHeaders = config.listen.quickAck ? createQuickAck({ native, log }) : undefined;
+  const grpc = createUnaryServer(service, { limits: config.limits, calls: callLimits, onHeaders, clock, metrics });
   const listener = await listenTls(
     {
       address: config.listen.address,

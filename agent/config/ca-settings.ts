@@ -6,7 +6,7 @@ import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
 import { caIssuer, clusterTrustBundleName, configMapNames, isHost, issuerFaults, servingSecrets, signerName } from './ca-issuer.js';
 import type { Fault } from './file.js';
 import type { Kind } from './kinds.js';
-import { absolutePath, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
+import { absolutePath, boolean, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
 import { fileOnly, isAccountName, mapping, namespaces, notEmpty, pathSchema } from './lists.js';
 import type { Typed } from './settings.js';
 import { setting } from './settings.js';
@@ -95,15 +95,7 @@ export function caSettings() {
       'Secrets of kubernetes.io/tls that are given a serving certificate of the issuer, and the roots, for servers beside the CA such as istiod.',
       [],
     ),
-    listen: {
-      address: setting(hostPort(), 'Where the certificate service is.', '0.0.0.0:15012'),
-      names: setting(
-        oneOrMore(names('a list of DNS names and addresses', isHost)),
-        'What the serving certificate names: how callers reach the service. It is signed by the issuer.',
-        ['signet-ca.signet-system.svc', 'localhost', '127.0.0.1'],
-      ),
-      tlsMinVersion: setting(choice('1.2', '1.3'), 'Oldest version of TLS that is spoken.', '1.3'),
-    },
+    listen: listen(),
     limits: limits(),
     audit: audit(),
     http: {
@@ -148,6 +140,23 @@ function roots() {
       name: setting(optional(clusterTrustBundleName()), 'A ClusterTrustBundle that holds the roots, where the API server has such.'),
       signerName: setting(optional(signerName()), 'Its signer, which its name then begins with.'),
     },
+  };
+}
+
+function listen() {
+  return {
+    address: setting(hostPort(), 'Where the certificate service is.', '0.0.0.0:15012'),
+    names: setting(
+      oneOrMore(names('a list of DNS names and addresses', isHost)),
+      'What the serving certificate names: how callers reach the service. It is signed by the issuer.',
+      ['signet-ca.signet-system.svc', 'localhost', '127.0.0.1'],
+    ),
+    tlsMinVersion: setting(choice('1.2', '1.3'), 'Oldest version of TLS that is spoken.', '1.3'),
+    quickAck: setting(
+      boolean(),
+      'Acknowledge the headers of a call at once (TCP_QUICKACK): a client with Nagle on, as ztunnel, sends its request only then, and otherwise waits 40 ms in each call.',
+      true,
+    ),
   };
 }
 

@@ -34,6 +34,8 @@ export interface GuardOptions {
   readonly limits: Http2Limits;
   /** Counts the calls of all connections. Default: nothing does. */
   readonly calls?: CallBounds;
+  /** Told of each call when its headers are there, its message perhaps not yet. Default: nobody is. */
+  readonly onHeaders?: ((socket: Socket) => void) | undefined;
   readonly clock: Clock;
   readonly metrics: CommonMetrics;
 }
@@ -84,7 +86,7 @@ function newestHttp2Server(server: Server): Http2Server {
 }
 
 // Stands before the handler of grpc-js, so that a call whose headers are too large costs no more than a reset.
-function guardStreams(http2Server: Http2Server, { limits, calls, metrics }: GuardOptions): void {
+function guardStreams(http2Server: Http2Server, { limits, calls, onHeaders, metrics }: GuardOptions): void {
   type StreamListener = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, rawHeaders: string[]) => void;
   const handlers = http2Server.listeners('stream') as StreamListener[];
   http2Server.removeAllListeners('stream');
@@ -99,6 +101,7 @@ function guardStreams(http2Server: Http2Server, { limits, calls, metrics }: Guar
     if ((headers['grpc-encoding'] ?? 'identity') !== 'identity') return refuseEncoding(stream);
     calls?.follow(stream, stream.session?.socket.remoteAddress ?? '', (limit) => refuse(stream, limit));
     if (stream.closed) return;
+    if (stream.session !== undefined) onHeaders?.(stream.session.socket);
     for (const handler of handlers) handler.call(http2Server, stream, headers, flags, rawHeaders);
   }) satisfies StreamListener as () => void);
 }

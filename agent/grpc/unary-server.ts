@@ -8,6 +8,7 @@ import type { CommonMetrics } from '../metrics.js';
 import type { Clock } from '../runtime/time.js';
 import type { CallLimits } from './call-bounds.js';
 import { createCallBounds } from './call-bounds.js';
+import type { GuardOptions } from './http2-guard.js';
 import { createGuardedInjector, keepaliveOptions } from './http2-guard.js';
 
 export interface UnaryService {
@@ -26,6 +27,8 @@ export interface UnaryServerOptions {
   };
   /** Of all calls, and those of one address. */
   readonly calls: CallLimits;
+  /** See `GuardOptions`. */
+  readonly onHeaders?: GuardOptions['onHeaders'];
   readonly clock: Clock;
   readonly metrics: CommonMetrics;
 }
@@ -40,7 +43,7 @@ export interface UnaryServer {
 
 const http2Limits = { headerListBytes: 32 * 1024, controlFrames: 1_000, halfOpenMs: 10_000 } as const;
 
-export function createUnaryServer(service: UnaryService, { limits, calls, clock, metrics }: UnaryServerOptions): UnaryServer {
+export function createUnaryServer(service: UnaryService, { limits, calls, onHeaders, clock, metrics }: UnaryServerOptions): UnaryServer {
   const server = new Server({
     ...keepaliveOptions,
     'grpc.max_receive_message_length': limits.messageBytes,
@@ -50,7 +53,7 @@ export function createUnaryServer(service: UnaryService, { limits, calls, clock,
   });
   server.addService(service.definition, service.handlers);
   const bounds = createCallBounds(calls, (address) => address);
-  const injector = createGuardedInjector(server, { limits: http2Limits, calls: bounds, clock, metrics });
+  const injector = createGuardedInjector(server, { limits: http2Limits, calls: bounds, onHeaders, clock, metrics });
   return {
     accept: (socket) => injector.inject(socket),
     goAway: () => injector.close(),

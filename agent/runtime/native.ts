@@ -1,5 +1,5 @@
-// The few system calls Node does not have, by koffi: who is at the other end of a Unix socket, and no dumps of this process.
-// Used by the peer policy, the Unix listener and the start of the commands; nothing else knows koffi. Linux only.
+// The few system calls Node does not have, by koffi: who is at the other end of a Unix socket, no dumps of this process, and
+// acknowledgements at once. Used by the peer policy, the listeners and the start of the commands; nothing else knows koffi. Linux only.
 // Loading costs some 8 ms and 2 MiB, so it happens at the first `loadNative`, not at import.
 
 import { closeSync } from 'node:fs';
@@ -27,6 +27,8 @@ export interface Native {
   peerGroups(fd: number): readonly number[];
   /** The peer by SO_PEERPIDFD: `unsupported` before Linux 6.5, `exited` when the process is already gone. */
   peerPidfd(fd: number): Pidfd | 'unsupported' | 'exited';
+  /** Sends what a TCP connection owes its peer in acknowledgements (TCP_QUICKACK); false when the kernel cannot. */
+  acknowledge(fd: number): boolean;
   /** No core file, and no other process of this user may attach or read the memory (PR_SET_DUMPABLE 0, RLIMIT_CORE 0). */
   forbidDumps(): void;
 }
@@ -36,6 +38,8 @@ const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const SO_PEERGROUPS = 59;
 const SO_PEERPIDFD = 77;
+const IPPROTO_TCP = 6;
+const TCP_QUICKACK = 12;
 const ENOPROTOOPT = 92;
 const PR_SET_DUMPABLE = 4;
 const RLIMIT_CORE = 4;
@@ -51,10 +55,12 @@ export async function loadNative(): Promise<Native> {
   );
   const libc = koffi.load(null);
   const getsockopt = libc.func('int getsockopt(int, int, int, _Out_ void *, _Inout_ uint32_t *)');
+  const setsockopt = libc.func('int setsockopt(int, int, int, const void *, uint32_t)');
   const poll = libc.func('int poll(_Inout_ void *, unsigned long, int)');
   const prctl = libc.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)');
   const setrlimit = libc.func('int setrlimit(int, const void *)');
 
+  const on = Buffer.of(1, 0, 0, 0);
   const fail = (call: string): SignetError => new SignetError('internal', `${call} failed`, { fields: { errno: koffi.errno() } });
   const openPidfd = (pidfd: number): Pidfd => ({
     alive() {
@@ -88,6 +94,7 @@ export async function loadNative(): Promise<Native> {
       // Every other error (ESRCH, EINVAL, by kernel) means that the process was reaped before we asked.
       return koffi.errno() === ENOPROTOOPT ? 'unsupported' : 'exited';
     },
+    acknowledge: (fd) => setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, on, on.length) === 0,
     forbidDumps() {
       if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) !== 0) throw fail('prctl PR_SET_DUMPABLE');
       // struct rlimit, both limits 0.
