@@ -17,6 +17,7 @@ import type { Fields } from './runtime/errors.js';
 import { SignetError } from './runtime/errors.js';
 
 export type { Fault } from './config/file.js';
+export type { RemoteCluster } from './config/ca-settings.js';
 export type { HostPort } from './config/kinds.js';
 export type { FileSource, PeerRule } from './config/lists.js';
 export type { OutsideRoots, PodSourceSettings, RootSourceSettings } from './config/sources.js';

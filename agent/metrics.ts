@@ -188,6 +188,10 @@ function authorityMetrics({ counter, gauge, histogram }: Declare) {
     ]),
     indexedPods: gauge('signet_ca_indexed_pods', 'Pods in the index by cluster.', ['cluster']),
     indexSynced: gauge('signet_ca_index_synced', '1 when all pods of the cluster were read and are watched, else 0.', ['cluster']),
+    requestsWaiting: gauge('signet_ca_requests_waiting', 'Request objects that are not answered yet, in the replica that answers.', [
+      'resource',
+      'signer',
+    ]),
     auditFailures: counter('signet_ca_audit_failures_total', 'Audit lines that could not be written.'),
     issuerExpiry: gauge(
       'signet_ca_issuer_expiry_timestamp_seconds',

@@ -16,11 +16,14 @@ export function createReplay(policy: Policy): CheckLine {
     if (record === undefined) return 'is no audit line';
     if (record.decision !== 'grant') return undefined;
     const { caller, identity, callerPod, through, issued } = record;
-    if (caller === undefined || identity === undefined || callerPod === undefined || through === undefined || issued === undefined) {
+    const isComplete = issued !== undefined || record.approvedFor !== undefined;
+    if (caller === undefined || identity === undefined || callerPod === undefined || through === undefined || !isComplete) {
       return 'is a grant without what it was decided on';
     }
-    if (serials.has(issued.serial)) return `has the serial number ${issued.serial} of a line before`;
-    serials.add(issued.serial);
+    if (issued !== undefined) {
+      if (serials.has(issued.serial)) return `has the serial number ${issued.serial} of a line before`;
+      serials.add(issued.serial);
+    }
     const decision = decide({ policy, pods: new PodSet([callerPod, through]) }, { caller, identity });
     if (!decision.granted) return `grants ${identity}, which is refused: ${decision.reason} (${decision.detail})`;
     return decision.rule === record.reason ? undefined : `grants ${identity} by the rule ${record.reason}, but it is ${decision.rule}`;

@@ -1,4 +1,5 @@
-// The audit log: one JSON line for each decision, on its way to disk before the caller is answered. Written by the service.
+// The audit log: one JSON line for each decision, on its way to disk before the caller is answered. Written by the service and by the
+// signers of request objects.
 // Promises: lines of calls that end together are one write; a line is whole or not there; what a caller sent is cut and escaped; no
 // token and no key is ever in one.
 
@@ -6,13 +7,16 @@ import type { FileHandle } from 'node:fs/promises';
 import { open, stat } from 'node:fs/promises';
 import type { AuthMode } from '../kube/token-authenticator.js';
 import type { AuthorityMetrics } from '../metrics.js';
-import { SignetError } from '../runtime/errors.js';
+import { SignetError, explainError, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { ReasonCode } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import type { ClusterPod } from './cluster-pod.js';
 import type { Caller, Rule } from './node-authorizer.js';
+
+/** How the caller was known: as `AuthMode` says, or the API server wrote the caller into a request object. */
+export type CallerMode = AuthMode | 'request-object';
 
 /** What is certified. */
 export interface IssuedFacts {
@@ -28,10 +32,12 @@ export interface IssuedFacts {
 export interface AuditRecord {
   /** RFC 3339. */
   readonly at: string;
+  /** For a request object its UID. */
   readonly requestId: string;
+  /** Where the call came from; for a request object its path at the API server. */
   readonly peer: string;
   readonly cluster?: string;
-  readonly authMode?: AuthMode;
+  readonly authMode?: CallerMode;
   readonly caller?: Caller;
   /** The id of the token: `JTI=<uuid>`. */
   readonly credentialId?: string;
@@ -46,7 +52,15 @@ export interface AuditRecord {
   readonly through?: ClusterPod;
   readonly spkiSha256?: string;
   readonly issued?: IssuedFacts;
+  /** In place of `issued`: the signer that is to sign what is approved here. */
+  readonly approvedFor?: string;
 }
+
+/** What is known of a request so far; becomes its audit line. */
+export type AuditDraft = { -readonly [Name in keyof AuditRecord]?: AuditRecord[Name] };
+
+/** Of what a caller sent, in an audit line. */
+export const maxAuditText = 1_024;
 
 export interface AuditLog {
   /** Resolves when the line is written. Rejects, with `audit.onFailure: refuse`, when it is not. */
@@ -86,6 +100,21 @@ export function createAuditLog({ sink, onFailure, log, metrics }: AuditOptions):
     },
     close: lines.close,
   };
+}
+
+/** Writes the line of a decision and counts it: a grant, with what was issued, or the error that refuses. */
+export async function recordDecision(
+  { audit, metrics }: { readonly audit: AuditLog; readonly metrics: Pick<AuthorityMetrics, 'decisions'> },
+  draft: AuditDraft,
+  outcome: Pick<AuditRecord, 'issued' | 'approvedFor'> | SignetError,
+): Promise<void> {
+  const decided =
+    outcome instanceof SignetError
+      ? { decision: 'refuse', reason: reasonOf(outcome) ?? 'internal', detail: explainError(outcome).slice(0, maxAuditText) }
+      : { decision: 'grant', ...outcome };
+  const record = { ...draft, ...decided } as AuditRecord;
+  metrics.decisions.inc({ decision: record.decision, reason: record.reason });
+  await audit.write(record);
 }
 
 /** Lines that come while a write is under way wait for it and are the next one together. */

@@ -30,7 +30,8 @@ export interface ClusterIssuer {
   readonly reason: Watched<Reason | undefined>;
   /** By name: what the replica with the Lease cannot do. */
   readonly degradations: ReadonlyMap<string, Watched<Reason | undefined>>;
-  run(signal: AbortSignal): Promise<void>;
+  /** `alone` is run by the replica that holds the Lease, beside what that does here. */
+  run(signal: AbortSignal, alone?: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
 /** Serving certificates are renewed by a replica that may be away for a while. */
@@ -45,9 +46,6 @@ export async function openClusterIssuer(options: ClusterIssuerOptions, signal: A
   const rotator = createRotator({ ...options, secret, targets });
   const lifetimeMs = Math.min(servingLifetimeMs, leafLifetimeMs);
   const serving = createServingSecrets({ ...options, secrets: options.servingSecrets, issuer, roots, lifetimeMs });
-  const alone = async (own: AbortSignal): Promise<void> => {
-    await Promise.all([targets.run(own), rotator.run(own), serving.run(own)]);
-  };
   return {
     issuer,
     roots,
@@ -57,8 +55,11 @@ export async function openClusterIssuer(options: ClusterIssuerOptions, signal: A
       ['rotation', rotator.reason],
       ['serving secrets', serving.reason],
     ]),
-    async run(own) {
-      await Promise.all([run(own), lease.run(alone, own)]);
+    async run(own, alone = async () => {}) {
+      const work = async (held: AbortSignal): Promise<void> => {
+        await Promise.all([targets.run(held), rotator.run(held), serving.run(held), alone(held)]);
+      };
+      await Promise.all([run(own), lease.run(work, own)]);
     },
   };
 }

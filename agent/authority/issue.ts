@@ -1,4 +1,5 @@
-// Signs what was decided: bounds of the lifetime, the leaf, and the answer around it. Called by the service.
+// Signs what was decided: bounds of the lifetime, the leaf, and the answer around it. Called by the service and by the signers of
+// request objects.
 
 import { randomBytes } from 'node:crypto';
 import { SignetError } from '../runtime/errors.js';
@@ -32,6 +33,14 @@ export interface Issued {
   /** PEM: leaf, intermediates, all roots in one. */
   readonly elements: readonly string[];
   readonly facts: IssuedFacts;
+  /** In whole seconds, as ms. */
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** PEM of leaf and intermediates. */
+export function chainOf({ elements }: Issued): string {
+  return elements.slice(0, -1).join('');
 }
 
 export interface CertificateOrder {
@@ -39,6 +48,8 @@ export interface CertificateOrder {
   readonly publicKeySpki: Buffer;
   /** 0: as the CA likes. */
   readonly lifetimeMs: number;
+  /** Whether the lifetime begins with notBefore, which is a little back, and not now. Default false. */
+  readonly fromNotBefore?: boolean;
 }
 
 /** Throws `invalid` for a lifetime out of bounds, `unavailable` while the issuer is not valid. */
@@ -46,7 +57,7 @@ export type Issue = (order: CertificateOrder) => Promise<Issued>;
 
 export function createIssue({ issuer: current, roots, bounds, clock }: IssueOptions): Issue {
   let prepared: Prepared | undefined;
-  return async ({ uri, publicKeySpki, lifetimeMs }) => {
+  return async ({ uri, publicKeySpki, lifetimeMs, fromNotBefore = false }) => {
     const issuer = current.value;
     if (prepared?.issuer !== issuer || prepared.roots !== roots.value) prepared = prepare(issuer, roots.value);
     const { rest } = prepared;
@@ -54,7 +65,8 @@ export function createIssue({ issuer: current, roots, bounds, clock }: IssueOpti
     const wanted = boundedLifetime(lifetimeMs, bounds);
     checkValidity(issuer, now);
     const life = Math.min(wanted, issuer.notAfter - now);
-    const notAfter = Math.floor((now + life) / 1_000) * 1_000;
+    const notBefore = wholeSeconds(backdated(now, life));
+    const notAfter = wholeSeconds((fromNotBefore ? notBefore : now) + life);
     const serial = randomBytes(16);
     const leaf = await signCertificate(issuer, issuer.name, {
       profile: 'leaf',
@@ -62,14 +74,21 @@ export function createIssue({ issuer: current, roots, bounds, clock }: IssueOpti
       publicKeySpki,
       uri,
       serial,
-      notBefore: backdated(now, life),
+      notBefore,
       notAfter,
     });
     return {
       elements: [formatPem('CERTIFICATE', leaf), ...rest],
       facts: { serial: serial.toString('hex'), issuerKeyId: issuer.name.keyId, notAfter: formatInstant(notAfter) },
+      notBefore,
+      notAfter,
     };
   };
+}
+
+/** As a certificate has it (RFC 5280 §4.1.2.5). */
+function wholeSeconds(at: number): number {
+  return Math.floor(at / 1_000) * 1_000;
 }
 
 /** What every answer under one issuer has in common. */

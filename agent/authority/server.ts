@@ -4,9 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { Registry } from 'prom-client';
-import type { IssuerOwner } from '../ca/issuer-owner.js';
 import { openIssuerOwner } from '../ca/issuer-owner.js';
-import type { CaConfig, Environment, LoadedConfig } from '../config.js';
+import type { CaConfig, Environment, LoadedConfig, RemoteCluster } from '../config.js';
 import { configFields, processEnvironment } from '../config.js';
 import { createUnaryServer } from '../grpc/unary-server.js';
 import type { HttpAddress } from '../http.js';
@@ -36,7 +35,10 @@ import { openClusterIssuer } from './cluster-issuer.js';
 import type { WatchedCluster } from './clusters.js';
 import { createCluster } from './clusters.js';
 import { createIssue } from './issue.js';
-import type { CertificateService } from './service.js';
+import { createRecentKeys } from './recent-keys.js';
+import type { RequestSigners } from './request-signers.js';
+import { createRequestSigners } from './request-signers.js';
+import type { CertificateService, ServiceOptions } from './service.js';
 import { createCertificateService } from './service.js';
 
 export interface AuthorityOptions {
@@ -101,14 +103,14 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
       throw error;
     },
   );
-  const { issuer, service, serving, grpc, listener } = opened;
+  const { issuer, service, signers, serving, grpc, listener } = opened;
   readiness.follow('issuer', issuer.reason, 'noted');
-  for (const [name, reason] of issuer.degradations ?? []) readiness.follow(name, reason, 'noted');
+  for (const [name, reason] of [...issuer.degradations, ...signers.degradations]) readiness.follow(name, reason, 'noted');
   issuer.issuer.subscribe(({ notAfter }) => metrics.issuerExpiry.set(notAfter / 1_000));
 
   const doors = createTaskGroup(clock, log);
   doors.start('listener', (signal) => listener.run(signal));
-  tasks.start('issuer', (signal) => issuer.run(signal));
+  tasks.start('issuer', (signal) => issuer.run(signal, signers.run));
   tasks.start('serving certificate', (signal) => serving.run(listener.show, signal));
   for (const cluster of clusters) tasks.start(`cluster ${cluster.id}`, (signal) => cluster.run(signal));
 
@@ -154,19 +156,20 @@ function createConnect(env: Environment, { clock, log, metrics }: Shared): Conne
   return (kubeconfig) => createKubeClient({ credential: createCredential({ kubeconfig, env, clock, log, metrics }), clock, metrics });
 }
 
-/** Our own cluster first. */
-function createClusters(own: KubeClient, connect: Connect, { config, clock, log, metrics }: Shared): readonly WatchedCluster[] {
+/** Our own first. */
+type Clusters = readonly [WatchedCluster, ...WatchedCluster[]];
+
+function createClusters(own: KubeClient, connect: Connect, { config, clock, log, metrics }: Shared): Clusters {
   const { audiences, whenApiServerAway, cluster, clusters } = config;
-  const all = [{ ...cluster, client: own }, ...clusters.map((remote) => ({ ...remote, client: connect(remote.kubeconfig) }))];
-  return all.map(({ id, aliases = [], client }) =>
-    createCluster({ id, aliases, client, audiences, whenApiServerAway, clock, log, metrics }),
-  );
+  const create = ({ id, aliases = [] }: Pick<RemoteCluster, 'id' | 'aliases'>, client: KubeClient): WatchedCluster =>
+    createCluster({ id, aliases, client, audiences, whenApiServerAway, clock, log, metrics });
+  return [create(cluster, own), ...clusters.map((remote) => create(remote, connect(remote.kubeconfig)))];
 }
 
 interface ServiceParts {
   /** The API server of our own cluster. */
   readonly own: KubeClient;
-  readonly clusters: readonly WatchedCluster[];
+  readonly clusters: Clusters;
   readonly audit: AuditLog;
   readonly signal: AbortSignal;
 }
@@ -175,7 +178,9 @@ interface ServiceParts {
 async function openService({ own, clusters, audit, signal }: ServiceParts, shared: Shared) {
   const { config, native, clock, log, metrics } = shared;
   const issuer = await openServedIssuer(own, shared, signal);
-  const service = createService(clusters, issuer, audit, shared);
+  const certifying = createCertifying(issuer, audit, shared);
+  const service = createService(clusters, certifying, shared);
+  const signers = createSigners(own, clusters[0], certifying, shared);
   const serving = createServingCertificate({ issuer: issuer.issuer, names: config.listen.names, clock, log, metrics });
   const onHeaders = config.listen.quickAck ? createQuickAck({ native, log }) : undefined;
   const grpc = createUnaryServer(service, { limits: config.limits, calls: callLimits, onHeaders, clock, metrics });
@@ -189,17 +194,21 @@ async function openService({ own, clusters, audit, signal }: ServiceParts, share
     },
     grpc.accept,
   );
-  return { issuer, service, serving, grpc, listener };
+  return { issuer, service, signers, serving, grpc, listener };
 }
 
-type ServedIssuer = IssuerOwner & Partial<Pick<ClusterIssuer, 'degradations'>>;
-
-async function openServedIssuer(client: KubeClient, { config, clock, log, metrics }: Shared, signal: AbortSignal): Promise<ServedIssuer> {
+async function openServedIssuer(client: KubeClient, { config, clock, log, metrics }: Shared, signal: AbortSignal): Promise<ClusterIssuer> {
   const { issuer, trustDomain, lease, rotation, roots, servingSecrets: wanted } = config;
   const leafLifetimeMs = config.certificate.maxLifetimeMs;
   if (issuer === undefined || !('secret' in issuer)) {
     const { directory } = config.state;
-    return await openIssuerOwner({ files: issuer, directory, trustDomain, leafLifetimeMs, clock, log, metrics });
+    const owner = await openIssuerOwner({ files: issuer, directory, trustDomain, leafLifetimeMs, clock, log, metrics });
+    // Without a Lease each replica does what one would be enough for.
+    return {
+      ...owner,
+      degradations: new Map(),
+      run: async (own, alone) => void (await Promise.all([owner.run(own), alone?.(own)])),
+    };
   }
   const { name: bundle, signerName } = roots.clusterTrustBundle;
   return await openClusterIssuer(
@@ -228,21 +237,43 @@ function createHolder(): string {
   return `${hostname()}-${randomBytes(4).toString('hex')}`;
 }
 
-function createService(
-  clusters: readonly WatchedCluster[],
-  { issuer, roots }: IssuerOwner,
-  audit: AuditLog,
-  { config, clock, log, metrics }: Shared,
-): CertificateService {
-  const byId = new Map(clusters.flatMap((cluster) => [cluster.id, ...cluster.aliases].map((id) => [id, cluster] as const)));
+/** What decides and signs, whichever way a request comes. */
+type Certifying = Pick<ServiceOptions, 'policy' | 'csr' | 'keys' | 'issue' | 'audit'>;
+
+function createCertifying({ issuer, roots }: ClusterIssuer, audit: AuditLog, { config, clock }: Shared): Certifying {
   const { trustDomain, nodeAgents, deny } = config;
-  return createCertificateService({
-    clusterOf: (id) => (id === '' ? clusters[0] : byId.get(id)),
+  return {
     policy: { trustDomain, nodeAgents: new Set(nodeAgents), deny },
     csr: config.csr,
+    keys: createRecentKeys(),
     issue: createIssue({ issuer, roots, bounds: config.certificate, clock }),
     audit,
+  };
+}
+
+function createService(clusters: Clusters, certifying: Certifying, shared: Shared): CertificateService {
+  const byId = new Map(clusters.flatMap((cluster) => [cluster.id, ...cluster.aliases].map((id) => [id, cluster] as const)));
+  const { config, clock, log, metrics } = shared;
+  return createCertificateService({
+    clusterOf: (id) => (id === '' ? clusters[0] : byId.get(id)),
+    ...certifying,
     limits: config.limits,
+    clock,
+    log,
+    metrics,
+  });
+}
+
+/** Of the objects at the API server of our own cluster. */
+function createSigners(client: KubeClient, own: WatchedCluster, certifying: Certifying, shared: Shared): RequestSigners {
+  const { config, clock, log, metrics } = shared;
+  const { kubernetesCsr } = config.requests;
+  return createRequestSigners({
+    client,
+    authority: { ...certifying, cluster: own, maxLifetimeMs: config.certificate.maxLifetimeMs, clock, metrics },
+    csrSigner: kubernetesCsr.signerName,
+    csrApproved: kubernetesCsr.approveOnly,
+    deadlineMs: config.limits.deadlineMs,
     clock,
     log,
     metrics,

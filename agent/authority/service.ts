@@ -7,30 +7,29 @@ import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import { createCalls } from '../grpc/calls.js';
 import type { CertificateRequest } from '../istio-wire.js';
 import { createCertificateMethod, readCaller } from '../istio-wire.js';
-import type { AuthMode } from '../kube/token-authenticator.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import type { ErrorKind } from '../runtime/errors.js';
-import { SignetError, explainError, kindOf, reasonOf, toWireStatus } from '../runtime/errors.js';
+import { SignetError, kindOf, reasonOf, toWireStatus } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import { formatInstant, withDeadline } from '../runtime/time.js';
 import type { CsrPolicy } from '../x509/csr-policy.js';
 import { checkCsr } from '../x509/csr-policy.js';
-import type { AuditLog, AuditRecord } from './audit.js';
-import type { PodView } from './cluster-pod.js';
+import type { AuditDraft, AuditLog } from './audit.js';
+import { maxAuditText, recordDecision } from './audit.js';
+import { authorize } from './authorize.js';
 import type { Cluster } from './clusters.js';
 import type { Issue, Issued } from './issue.js';
-import type { Caller, Decision, Grant, Policy, Request } from './node-authorizer.js';
-import { decide } from './node-authorizer.js';
-import { missedBy, withPods } from './pod-lookup.js';
-import { createRecentKeys } from './recent-keys.js';
+import type { Caller, Policy } from './node-authorizer.js';
+import type { RecentKeys } from './recent-keys.js';
 
 export interface ServiceOptions {
   /** The cluster that a call names; '' for one that names none. */
   readonly clusterOf: (id: string) => Cluster | undefined;
   readonly policy: Policy;
   readonly csr: CsrPolicy;
+  readonly keys: RecentKeys;
   readonly issue: Issue;
   readonly audit: AuditLog;
   readonly limits: { readonly calls: number; readonly deadlineMs: number };
@@ -50,17 +49,8 @@ export interface CertificateService {
   idle(deadlineMs: number): Promise<void>;
 }
 
-/** For how long pods count that are not followed any more; where tokens are told apart without the API server, pods must be too. */
-const maxStaleMs: Readonly<Record<AuthMode, number>> = { 'token-review': 60_000, 'jwks': 900_000 };
-
-/** Of what a caller sent, in an audit line. */
-const maxText = 1_024;
-
-/** What is known of a call so far; becomes its audit line. */
-type Draft = { -readonly [Name in keyof AuditRecord]?: AuditRecord[Name] };
-
 export function createCertificateService(options: ServiceOptions): CertificateService {
-  const { limits, audit, clock, log, metrics } = options;
+  const { limits, clock, log, metrics } = options;
   const work = createWork(options);
   const calls = createCalls({
     limit: limits.calls,
@@ -69,24 +59,17 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
     metrics: { inFlight: metrics.callsInFlight, seconds: metrics.callSeconds },
   });
 
-  const begin = (peer: string): Draft => ({ at: formatInstant(clock.now()), requestId: randomUUID(), peer });
+  const begin = (peer: string): AuditDraft => ({ at: formatInstant(clock.now()), requestId: randomUUID(), peer });
 
   /** Writes the line, then settles the call. */
-  const conclude = async (draft: Draft, outcome: Issued | SignetError): Promise<readonly string[]> => {
+  const conclude = async (draft: AuditDraft, outcome: Issued | SignetError): Promise<readonly string[]> => {
     const refused = outcome instanceof SignetError;
-    const record = {
-      ...draft,
-      ...(refused
-        ? { decision: 'refuse', reason: reasonOf(outcome) ?? 'internal', detail: explainError(outcome).slice(0, maxText) }
-        : { decision: 'grant', issued: outcome.facts }),
-    } as AuditRecord;
-    metrics.decisions.inc({ decision: record.decision, reason: record.reason });
-    await audit.write(record);
+    await recordDecision(options, draft, refused ? outcome : { issued: outcome.facts });
     if (refused) throw outcome;
     return outcome.elements;
   };
 
-  const handle = async (draft: Draft, request: CertificateRequest, metadata: Metadata): Promise<readonly string[]> => {
+  const handle = async (draft: AuditDraft, request: CertificateRequest, metadata: Metadata): Promise<readonly string[]> => {
     const entered = calls.enter();
     if (entered === undefined) {
       return await conclude(draft, new SignetError('exhausted', 'too many calls are under way', { reason: 'busy' }));
@@ -143,23 +126,16 @@ function opaque(error: unknown): unknown {
 }
 
 /** Everything between the message and the audit line. Notes in the draft what it finds out. */
-function createWork({ clusterOf, policy, csr, issue }: ServiceOptions) {
-  const keys = createRecentKeys();
-
-  return async (draft: Draft, request: CertificateRequest, metadata: Metadata): Promise<Issued> => {
+function createWork({ clusterOf, policy, csr, keys, issue }: ServiceOptions) {
+  return async (draft: AuditDraft, request: CertificateRequest, metadata: Metadata): Promise<Issued> => {
     const { impersonatedIdentity: identity, csrPem, lifetimeMs } = request;
-    if (identity !== undefined) draft.identity = identity.slice(0, maxText);
+    if (identity !== undefined) draft.identity = identity.slice(0, maxAuditText);
     const { token, clusterId } = readCaller(metadata);
     const cluster = clusterOf(clusterId);
-    draft.cluster = cluster?.id ?? clusterId.slice(0, maxText);
+    draft.cluster = cluster?.id ?? clusterId.slice(0, maxAuditText);
     if (cluster === undefined) throw new SignetError('unauthenticated', 'the cluster is not known', { reason: 'cluster-unknown' });
-    const { caller, mode } = await authenticate(cluster, token, draft);
-    checkFresh(cluster.pods.staleMs(), maxStaleMs[mode]);
-    const grant = await authorize(cluster, policy, { caller, identity }, draft);
-    const { uri } = grant.id;
-    draft.identity = uri;
-    draft.through = grant.through;
-    draft.reason = grant.rule;
+    const caller = await authenticate(cluster, token, draft);
+    const { uri } = (await authorize(cluster, policy, { caller, identity }, draft)).id;
     const { publicKeySpki, spkiSha256 } = await checkCsr(csrPem, uri, csr);
     draft.spkiSha256 = spkiSha256;
     if (!keys.claim(spkiSha256, uri)) throw new SignetError('invalid', 'certificate request is refused', { reason: 'csr-key-reused' });
@@ -167,49 +143,12 @@ function createWork({ clusterOf, policy, csr, issue }: ServiceOptions) {
   };
 }
 
-async function authenticate(
-  cluster: Cluster,
-  token: string | undefined,
-  draft: Draft,
-): Promise<{ readonly caller: Caller; readonly mode: AuthMode }> {
+async function authenticate(cluster: Cluster, token: string | undefined, draft: AuditDraft): Promise<Caller> {
   if (token === undefined) throw new SignetError('unauthenticated', 'no token', { reason: 'token-missing' });
   const { holder, mode } = await cluster.authenticate(token);
   const { credentialId, ...caller } = holder;
   draft.authMode = mode;
   draft.caller = caller;
   draft.credentialId = credentialId;
-  return { caller, mode };
-}
-
-/** The decision on the index, and once more for each pod that may be newer than it. */
-async function authorize({ pods, lookup }: Cluster, policy: Policy, request: Request, draft: Draft): Promise<Grant> {
-  let view: PodView = pods;
-  const asked = new Set<string>();
-  for (;;) {
-    const decision = decide({ policy, pods: view }, request);
-    const missed = missedBy(decision, request, view);
-    if (missed === undefined || asked.has(missed.fieldSelector)) return settle(decision, draft);
-    asked.add(missed.fieldSelector);
-    const { namespace, node, pod } = request.caller;
-    const found = await lookup.find(missed, node?.name ?? `${namespace}/${pod?.name}`);
-    if (found === undefined) return settle(decision, draft);
-    view = withPods(view, found);
-  }
-}
-
-function checkFresh(staleMs: number, maxMs: number): void {
-  if (staleMs <= maxMs) return;
-  const reason = staleMs === Infinity ? 'index-unread' : 'index-stale';
-  throw new SignetError('unavailable', 'the pods of the cluster are not known now', { reason });
-}
-
-function settle(decision: Decision, draft: Draft): Grant {
-  if (!decision.granted) {
-    throw new SignetError('denied', 'the identity is refused', {
-      reason: decision.reason,
-      fields: { compared: decision.detail.slice(0, maxText) },
-    });
-  }
-  draft.callerPod = decision.callerPod;
-  return decision;
+  return caller;
 }

@@ -90,6 +90,11 @@ export function signerName(): Kind<string> {
   return { schema, allowed: signerText, suffix: '', fileOnly: false, isOptional: false };
 }
 
+export function signerNames(): Kind<string[]> {
+  const allowed = 'a list of names of signers';
+  return fileOnly(() => z.array(checkedText(signerText, isSignerName), expected(allowed)).check(z.maxLength(10)), allowed);
+}
+
 /** What the faults are looked for in. */
 interface Together {
   readonly issuer?: CaIssuer;

@@ -3,7 +3,16 @@
 
 import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
-import { caIssuer, clusterTrustBundleName, configMapNames, isHost, issuerFaults, servingSecrets, signerName } from './ca-issuer.js';
+import {
+  caIssuer,
+  clusterTrustBundleName,
+  configMapNames,
+  isHost,
+  issuerFaults,
+  servingSecrets,
+  signerName,
+  signerNames,
+} from './ca-issuer.js';
 import type { Fault } from './file.js';
 import type { Kind } from './kinds.js';
 import { absolutePath, boolean, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
@@ -95,6 +104,7 @@ export function caSettings() {
       'Secrets of kubernetes.io/tls that are given a serving certificate of the issuer, and the roots, for servers beside the CA such as istiod.',
       [],
     ),
+    requests: requests(),
     listen: listen(),
     limits: limits(),
     audit: audit(),
@@ -143,6 +153,7 @@ function roots() {
   };
 }
 
+/** Where callers find the service. */
 function listen() {
   return {
     address: setting(hostPort(), 'Where the certificate service is.', '0.0.0.0:15012'),
@@ -157,6 +168,23 @@ function listen() {
       'Acknowledge the headers of a call at once (TCP_QUICKACK): a client with Nagle on, as ztunnel, sends its request only then, and otherwise waits 40 ms in each call.',
       true,
     ),
+  };
+}
+
+/** Objects of the API server by which certificates are asked for. */
+function requests() {
+  return {
+    kubernetesCsr: {
+      signerName: setting(
+        optional(signerName()),
+        'Signer whose CertificateSigningRequests by node agents are approved and signed, after the check of the node.',
+      ),
+      approveOnly: setting(
+        signerNames(),
+        'Signers whose CertificateSigningRequests are approved or denied by the same check, all of them; another controller signs.',
+        [],
+      ),
+    },
   };
 }
 

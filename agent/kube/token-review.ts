@@ -160,11 +160,18 @@ async function askServer(client: KubeClient, token: string, audiences: readonly 
   return readReview(answer, audiences);
 }
 
+/** A user as the API server writes it: into a review, and into what the user creates. */
+export interface UserInfo {
+  readonly username?: unknown;
+  readonly groups?: unknown;
+  readonly extra?: unknown;
+}
+
 interface ReviewStatus {
   readonly authenticated?: unknown;
   readonly error?: unknown;
   readonly audiences?: unknown;
-  readonly user?: { readonly username?: unknown; readonly groups?: unknown; readonly extra?: unknown };
+  readonly user?: UserInfo;
 }
 
 const extraPrefix = 'authentication.kubernetes.io/';
@@ -179,8 +186,11 @@ function readReview(answer: unknown, audiences: readonly string[]): TokenHolder 
   const confirmed = Array.isArray(status.audiences) ? status.audiences : [];
   if (!audiences.some((audience) => confirmed.includes(audience)))
     throw refuseToken('token-audience', { audiences: confirmed.map(String) });
+  return readHolder(status.user ?? {});
+}
 
-  const { username, groups, extra } = status.user ?? {};
+/** The account that a user is. Throws `unauthenticated` for one that is none. */
+export function readHolder({ username, groups, extra }: UserInfo): TokenHolder {
   const [prefix, kind, namespace, serviceAccount, ...rest] = String(username).split(':');
   const isAccount = prefix === 'system' && kind === 'serviceaccount' && rest.length === 0 && Boolean(namespace) && Boolean(serviceAccount);
   if (!isAccount || !Array.isArray(groups) || !groups.includes('system:serviceaccounts')) {

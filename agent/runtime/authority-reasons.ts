@@ -87,6 +87,10 @@ export const authorityReasons = {
     sentence: 'The certificate request asks for extensions.',
     action: 'Leave them out, or set csr.extras to ignore, which leaves them out of the certificate.',
   },
+  'csr-usages': {
+    sentence: 'The request object asks for other usages than those of a certificate of a workload.',
+    action: 'Ask for digital signature, client auth and server auth; key encipherment may be there too.',
+  },
   'lifetime-refused': {
     sentence: 'The lifetime that is asked for is out of bounds.',
     action: 'Ask for less, or change certificate.maxLifetime of signet ca.',
@@ -110,6 +114,10 @@ export const authorityReasons = {
   'index-stale': {
     sentence: 'The pods of the cluster could not be followed for too long.',
     action: 'Check that the API server runs, and that signet ca may list and watch pods.',
+  },
+  'requests-unread': {
+    sentence: 'The request objects have not been read yet.',
+    action: 'Wait; if it lasts, check that signet ca may list and watch them.',
   },
   'audit-failed': { sentence: 'The audit line cannot be written.', action: 'Check the space and the rights of audit.file.' },
 } as const;

@@ -1,8 +1,10 @@
 // What of a certificate signing request from outside is let through: its public key, and nothing else. Called by the servers of
-// Istio's certificate service after they know whom the certificate is for. A refusal is `invalid`; its reason names the check.
+// Istio's certificate service and by the signers of request objects, who know whom the certificate is for. A refusal is `invalid`;
+// its reason names the check.
 
 import type { KeyObject } from 'node:crypto';
-import { createHash } from 'node:crypto';
+import { constants, createHash, verify } from 'node:crypto';
+import { promisify } from 'node:util';
 import { SignetError } from '../runtime/errors.js';
 import type { Fields } from '../runtime/errors.js';
 import type { ReasonCode } from '../runtime/reasons.js';
@@ -31,15 +33,63 @@ export interface CheckedCsr {
 /** PEM with one block; what a CSR of RSA 4096 takes is 2 KiB. */
 const maxPemLength = 16 * 1024;
 
+/** The identity of a request that alone says which one is meant: its one URI. Throws `invalid`. */
+export function identityIn(pem: string): string {
+  const { uris = [] } = readCsr(pemBytes(pem)).extensions.subjectAltName ?? {};
+  const [uri] = uris;
+  if (uri === undefined) throw refuse('csr-other-name', { uri: '' });
+  if (uris.length > 1) throw refuse('csr-extra-name', { uris: uris.slice(0, 8) });
+  return uri;
+}
+
 /** Throws `invalid` with the failed check. */
 export async function checkCsr(pem: string, uri: string, policy: CsrPolicy): Promise<CheckedCsr> {
-  const csr = readCsr(pem);
-  if (policy.extras === 'strict') refuseExtras(csr, uri);
-  const key = requestedKey(csr);
+  const csr = readCsr(pemBytes(pem));
+  if (policy.extras === 'strict') {
+    refuseExtras(csr, uri);
+    refuseExtensions(csr, [extensionOids.subjectAltName]);
+  }
+  return await checkSigned(csr, policy);
+}
+
+/** A request in DER that shows a key and names nobody, as a PodCertificateRequest has it. Its subject says nothing, whatever it is. */
+export async function checkStubCsr(bytes: Buffer, policy: CsrPolicy): Promise<CheckedCsr> {
+  const csr = readCsr(bytes);
+  if (policy.extras === 'strict') {
+    if (csr.extensions.subjectAltName !== undefined) throw refuse('csr-extra-name');
+    refuseExtensions(csr, []);
+  }
+  return await checkSigned(csr, policy);
+}
+
+/** A key, and the proof of those who have it, as a PodCertificateRequest before v1 has them. */
+export interface ProvenKey {
+  readonly publicKeySpki: Buffer;
+  /** A signature over `proven`: ECDSA with SHA-256, whatever the curve, or RSASSA-PSS with SHA-256. */
+  readonly proof: Buffer;
+  readonly proven: Buffer;
+}
+
+export async function checkProvenKey({ publicKeySpki, proof, proven }: ProvenKey, policy: CsrPolicy): Promise<CheckedCsr> {
+  const key = certifiableKey({ publicKeySpki }, policy);
+  const padded = key.asymmetricKeyType === 'rsa' ? { key, padding: constants.RSA_PKCS1_PSS_PADDING } : key;
+  if (!(await promisify(verify)('sha256', proven, padded, proof))) throw refuse('csr-signature');
+  return checked(publicKeySpki);
+}
+
+async function checkSigned(csr: Csr, policy: CsrPolicy): Promise<CheckedCsr> {
+  if (!(await isSignedBy(csr, certifiableKey(csr, policy)))) throw refuse('csr-signature');
+  return checked(csr.publicKeySpki);
+}
+
+function certifiableKey(holder: Pick<Csr, 'publicKeySpki'>, { keyTypes }: CsrPolicy): KeyObject {
+  const key = requestedKey(holder);
   const keyType = key === undefined ? 'unreadable' : keyTypeOf(key);
-  if (key === undefined || !(policy.keyTypes as readonly string[]).includes(keyType)) throw refuse('csr-key', { keyType });
-  if (!(await isSignedBy(csr, key))) throw refuse('csr-signature');
-  const { publicKeySpki } = csr;
+  if (key === undefined || !(keyTypes as readonly string[]).includes(keyType)) throw refuse('csr-key', { keyType });
+  return key;
+}
+
+function checked(publicKeySpki: Buffer): CheckedCsr {
   return { publicKeySpki, spkiSha256: createHash('sha256').update(publicKeySpki).digest('hex') };
 }
 
@@ -47,14 +97,18 @@ function refuse(reason: ReasonCode, fields: Fields = {}, cause?: unknown): Signe
   return new SignetError('invalid', 'certificate request is refused', { reason, fields, cause });
 }
 
-function readCsr(pem: string): Csr {
+function pemBytes(pem: string): Buffer {
   if (pem.length > maxPemLength) throw refuse('csr-malformed', { bytes: pem.length });
   // RFC 7468 §7, and the label of old OpenSSL.
   const [, base64] =
     /^\s*-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]+)-----END (?:NEW )?CERTIFICATE REQUEST-----\s*$/.exec(pem) ?? [];
   if (base64 === undefined) throw refuse('csr-malformed', { fault: 'no pem' });
+  return Buffer.from(base64, 'base64');
+}
+
+function readCsr(bytes: Buffer): Csr {
   try {
-    return parseCsr(Buffer.from(base64, 'base64'));
+    return parseCsr(bytes);
   } catch (error) {
     throw refuse('csr-malformed', {}, error);
   }
@@ -67,7 +121,10 @@ function refuseExtras({ subject, extensions }: Csr, uri: string): void {
     throw refuse('csr-extra-name', { uris: uris.slice(0, 8), otherForms: otherForms.map(String) });
   if (uris[0] !== uri) throw refuse('csr-other-name', { uri: uris[0] ?? '' });
   if (!saysNothing(subject)) throw refuse('csr-extra-name', { subject: subject.toString('hex').slice(0, 512) });
-  const others = [...extensions.types].filter((type) => type !== extensionOids.subjectAltName);
+}
+
+function refuseExtensions({ extensions }: Csr, allowed: readonly string[]): void {
+  const others = [...extensions.types].filter((type) => !allowed.includes(type));
   if (others.length > 0) throw refuse('csr-extra-extension', { extensions: others.slice(0, 8) });
 }
 

@@ -115,7 +115,7 @@ function requestedExtensions(attributes: der.Asn1): readonly der.Asn1[] {
 }
 
 /** The key that a certificate is asked for; undefined when OpenSSL cannot read it. Slow; for requests from outside. */
-export function requestedKey(csr: Csr): KeyObject | undefined {
+export function requestedKey(csr: Pick<Csr, 'publicKeySpki'>): KeyObject | undefined {
   try {
     return createPublicKey({ key: csr.publicKeySpki, format: 'der', type: 'spki' });
   } catch {

@@ -146,9 +146,12 @@ t.test('what the CA writes is tied to its name, but for the creation of a Lease'
   const rules = rights.flatMap((object) => (object['rules'] ?? []) as readonly (Rule & { readonly resourceNames?: readonly string[] })[]);
   t.ok(rules.length > caComponents.length);
   for (const { resources, verbs, resourceNames } of rules) {
-    const isRead = verbs.every((verb) => ['list', 'watch'].includes(verb)) && resources.includes('namespaces');
+    const read = ['namespaces', 'certificatesigningrequests'];
+    const isRead = verbs.every((verb) => ['get', 'list', 'watch'].includes(verb)) && resources.every((each) => read.includes(each));
+    // Which of them, the right on the signer says.
+    const isAnswer = verbs.join() === 'patch' && resources.every((each) => /^certificatesigningrequests\/(approval|status)$/.test(each));
     const isLease = resources.includes('leases') && verbs.join() === 'create';
-    t.ok(isRead || isLease || (resourceNames ?? []).length > 0, `${verbs.join()} ${resources.join()}`);
+    t.ok(isRead || isLease || isAnswer || (resourceNames ?? []).length > 0, `${verbs.join()} ${resources.join()}`);
     t.notOk([...resources, ...verbs, ...(resourceNames ?? [])].some((word) => word.includes('*')));
   }
   for (const { metadata, subjects } of rights.filter(({ kind }) => kind?.endsWith('Binding') === true))

@@ -1,0 +1,183 @@
+// Request objects of the API server that wait for one signer, each answered once: found by list and watch, read anew, decided and
+// written. Run by request-signers.ts in one replica, the one with the Lease where there is one. That is for quiet alone, since
+// replicas with an issuer from files need no Lease: an answer is written to the version of the object that was decided on, so that of
+// several replicas one succeeds, and what the others signed meanwhile is never seen. Promises: what waits is kept as a name, and read
+// when its turn comes; so many are under way at once, each with a deadline; what fails is tried again later, for as long as it is there.
+
+import type { KubeClient, KubeObject } from '../kube/client.js';
+import type { Reflector, ReflectorOptions } from '../kube/reflector.js';
+import { createReflector } from '../kube/reflector.js';
+import type { AuthorityMetrics } from '../metrics.js';
+import type { Bell } from '../runtime/bell.js';
+import { watchChanges } from '../runtime/bell.js';
+import { SignetError, describeError, kindOf, reasonOf } from '../runtime/errors.js';
+import type { Logger } from '../runtime/log.js';
+import { errorFields } from '../runtime/log.js';
+import type { Reason } from '../runtime/reasons.js';
+import type { Clock } from '../runtime/time.js';
+import { backoff, sleep, withDeadline } from '../runtime/time.js';
+import type { Watched } from '../runtime/watched.js';
+import { WatchedValue } from '../runtime/watched.js';
+
+/** What is particular to one kind of request objects and one signer. */
+export interface RequestKind {
+  /** `certificatesigningrequests`, `podcertificaterequests` */
+  readonly resource: string;
+  readonly signerName: string;
+  /** Path of the API group in the version that is served, `/apis/…`; undefined where none is. Throws like `KubeClient.request`. */
+  group(signal: AbortSignal): Promise<string | undefined>;
+  /** Whether it is not answered yet. */
+  isWaiting(object: KubeObject): boolean;
+  /** Decides and writes the answer. What it throws is no decision: the request is tried again. */
+  answer(object: KubeObject, path: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface RequestLoopOptions {
+  readonly client: KubeClient;
+  /** Of one request, from its reading to its answer, in ms. */
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: ReflectorOptions<unknown>['metrics'] & Pick<AuthorityMetrics, 'requestsWaiting'>;
+}
+
+export interface RequestLoop {
+  /** Why requests are not answered. */
+  readonly reason: Watched<Reason | undefined>;
+  /** Settles when no request is under way any more. As many as are listen to the signal. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const maxUnderWay = 16;
+const retryAfter = { minMs: 500, maxMs: 60_000 };
+const askGroupAgain = { minMs: 1_000, maxMs: 300_000 };
+const lookEveryMs = 60_000;
+
+/** The watch brings our answer back by then; else it is looked at once more. */
+const settledWithinMs = 30_000;
+
+interface Named {
+  readonly namespace: string | undefined;
+  readonly name: string;
+}
+
+export function createRequestLoop(kind: RequestKind, options: RequestLoopOptions): RequestLoop {
+  const { clock } = options;
+  const log = options.log.child({ resource: kind.resource, signer: kind.signerName });
+  const reason = new WatchedValue<Reason | undefined>(undefined);
+
+  /** Waits until the API server says where it serves the objects. */
+  const findGroup = async (signal: AbortSignal): Promise<string | undefined> => {
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      try {
+        const group = await kind.group(signal);
+        if (group !== undefined) return group;
+        note(log, reason, { code: 'request-unserved', detail: kind.resource });
+      } catch (error) {
+        if (!signal.aborted) note(log, reason, { code: reasonOf(error) ?? 'kube-unavailable', detail: describeError(error) });
+      }
+      // Rejects only when the signal aborts, which ends the loop.
+      await sleep(clock, backoff(attempt, askGroupAgain), signal).catch(() => undefined);
+    }
+    return undefined;
+  };
+
+  return {
+    reason,
+    async run(signal) {
+      const group = await findGroup(signal);
+      if (group === undefined) return;
+      const waiting = watchRequests(kind, group, options);
+      waiting.snapshot.subscribe((snapshot) => reason.set(snapshot.reason), signal);
+      await Promise.all([waiting.run(signal), answerAll(kind, { ...options, log, group, waiting, signal })]);
+      reason.set(undefined);
+    },
+  };
+}
+
+function note(log: Logger, reason: WatchedValue<Reason | undefined>, next: Reason): void {
+  if (reason.value?.code !== next.code) log.warn('cannot follow requests yet', { ...next });
+  reason.set(next);
+}
+
+function watchRequests({ resource, signerName, isWaiting }: RequestKind, group: string, options: RequestLoopOptions): Reflector<Named> {
+  return createReflector<Named>({
+    ...options,
+    path: `${group}/${resource}`,
+    query: { fieldSelector: `spec.signerName=${signerName}` },
+    resource,
+    project: (object) =>
+      isWaiting(object) && object.metadata?.name !== undefined
+        ? { namespace: object.metadata.namespace, name: object.metadata.name }
+        : undefined,
+    unread: { code: 'requests-unread', detail: resource },
+  });
+}
+
+interface AnswerAll extends RequestLoopOptions {
+  readonly group: string;
+  readonly waiting: Reflector<Named>;
+  readonly signal: AbortSignal;
+}
+
+/** Starts what is due whenever something changed, until the signal aborts, and waits for what is under way. */
+async function answerAll(kind: RequestKind, options: AnswerAll): Promise<void> {
+  const { waiting, clock, metrics, signal } = options;
+  const changes = watchChanges(waiting.snapshot, clock, signal);
+  const underWay = new Map<string, Promise<void>>();
+  /** By UID: how often it failed, and when (monotonic) it is due again. */
+  const tried = new Map<string, { readonly failures: number; readonly dueAt: number }>();
+
+  const start = (uid: string, request: Named): void => {
+    const failures = tried.get(uid)?.failures ?? 0;
+    const work = answerOne(kind, options, request).then((isDone) => {
+      const delayMs = isDone ? settledWithinMs : backoff(failures + 1, retryAfter);
+      tried.set(uid, { failures: isDone ? 0 : failures + 1, dueAt: clock.monotonic() + delayMs });
+      underWay.delete(uid);
+      changes.ring();
+    });
+    underWay.set(uid, work);
+  };
+  /** Tells how long there is nothing more to do. */
+  const startDue = (): number => {
+    const { objects } = waiting.snapshot.value;
+    metrics.requestsWaiting.set({ resource: kind.resource, signer: kind.signerName }, objects.size);
+    for (const uid of tried.keys()) if (!objects.has(uid)) tried.delete(uid);
+    let delayMs = lookEveryMs;
+    for (const [uid, request] of objects) {
+      // One that ends rings.
+      if (underWay.size >= maxUnderWay) return lookEveryMs;
+      const dueInMs = (tried.get(uid)?.dueAt ?? -Infinity) - clock.monotonic();
+      if (underWay.has(uid)) continue;
+      if (dueInMs <= 0) start(uid, request);
+      else delayMs = Math.min(delayMs, dueInMs);
+    }
+    return delayMs;
+  };
+  await pace(changes, startDue, signal);
+  await Promise.all(underWay.values());
+}
+
+async function pace(changes: Bell, startDue: () => number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) await changes.wait(startDue());
+}
+
+/** Tells whether there is nothing left to do; never rejects. */
+async function answerOne(kind: RequestKind, options: AnswerAll, { namespace, name }: Named): Promise<boolean> {
+  const { client, group, deadlineMs, clock, log, signal } = options;
+  const path = `${group}/${namespace === undefined ? '' : `namespaces/${namespace}/`}${kind.resource}/${name}`;
+  try {
+    await withDeadline(clock, deadlineMs, 'the answer to a request', signal, async (own) => {
+      const object = (await client.request({ path }, own)) as KubeObject;
+      if (kind.isWaiting(object)) await kind.answer(object, path, own);
+    });
+    return true;
+  } catch (error) {
+    const [errorKind, isOurs] = [kindOf(error), error instanceof SignetError];
+    if (errorKind === 'notFound' && isOurs) return true;
+    // Another replica, or another controller, wrote in between: the next look tells what.
+    if (errorKind === 'conflict') log.debug('a request changed meanwhile', { path });
+    else if (!signal.aborted) log.warn('cannot answer a request yet', { path, ...errorFields(error) });
+    return false;
+  }
+}

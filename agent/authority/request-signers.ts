@@ -1,0 +1,36 @@
+// The signers of request objects that are configured, as one part. Wired by server.ts, run in the replica with the Lease.
+
+import type { KubeClient } from '../kube/client.js';
+import type { Reason } from '../runtime/reasons.js';
+import type { Watched } from '../runtime/watched.js';
+import { createCsrSigner } from './csr-signer.js';
+import type { RequestAuthority } from './request-decision.js';
+import type { RequestLoopOptions } from './request-loop.js';
+import { createRequestLoop } from './request-loop.js';
+
+export interface RequestSignersOptions extends RequestLoopOptions {
+  readonly client: KubeClient;
+  readonly authority: RequestAuthority;
+  /** Signer name of CertificateSigningRequests that are approved and signed. */
+  readonly csrSigner: string | undefined;
+  /** Those of other signers that are approved. */
+  readonly csrApproved: readonly string[];
+}
+
+export interface RequestSigners {
+  /** By name: why requests are not answered. */
+  readonly degradations: ReadonlyMap<string, Watched<Reason | undefined>>;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createRequestSigners({ csrSigner, csrApproved, ...options }: RequestSignersOptions): RequestSigners {
+  const kinds = [
+    ...(csrSigner === undefined ? [] : [createCsrSigner({ ...options, signerName: csrSigner, does: 'sign' })]),
+    ...csrApproved.map((signerName) => createCsrSigner({ ...options, signerName, does: 'approve' })),
+  ];
+  const loops = kinds.map((kind) => ({ name: `${kind.resource} of ${kind.signerName}`, loop: createRequestLoop(kind, options) }));
+  return {
+    degradations: new Map(loops.map(({ name, loop }) => [name, loop.reason])),
+    run: async (signal) => void (await Promise.all(loops.map(({ loop }) => loop.run(signal)))),
+  };
+}
