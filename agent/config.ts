@@ -6,7 +6,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { safeParse } from 'zod/mini';
 import type { Fault, FileValues } from './config/file.js';
 import { formatPath, maxFileBytes, parseFile } from './config/file.js';
-import type { Mode, NamedSetting, Place, Section, Settings, Typed } from './config/settings.js';
+import type { Mode, Place } from './config/setting.js';
+import type { NamedSetting, Section, Settings, Typed } from './config/settings.js';
 import { isSetting, listSettings, settings } from './config/settings.js';
 import type { CaSettings } from './config/ca-settings.js';
 import { caFaults, caSettings } from './config/ca-settings.js';
@@ -20,8 +21,9 @@ export type { Fault } from './config/file.js';
 export type { RemoteCluster } from './config/ca-settings.js';
 export type { HostPort } from './config/kinds.js';
 export type { FileSource, PeerRule } from './config/lists.js';
+export type { LocalCaServing } from './config/local-ca.js';
 export type { OutsideRoots, PodSourceSettings, RootSourceSettings } from './config/sources.js';
-export type { Mode } from './config/settings.js';
+export type { Mode } from './config/setting.js';
 export type {
   BuiltInUpstream,
   CertManagerUpstream,

@@ -6,7 +6,7 @@ import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
 import type { Fault } from './file.js';
 import type { Kind } from './kinds.js';
 import { checkedText, expected } from './kinds.js';
-import { fileOnly, mapping, notEmpty, pathSchema } from './lists.js';
+import { fileOnly, isHost, mapping, notEmpty, pathSchema } from './lists.js';
 import { isSignerName, signerText } from './sources.js';
 import type { IssuerFiles } from './upstreams.js';
 
@@ -61,8 +61,6 @@ export function caIssuer(): Kind<CaIssuer> {
     secret === undefined ? { certificate, privateKey, ...more } : { secret };
   return fileOnly(() => z.pipe(shape(), z.transform(toIssuer)), allowed);
 }
-
-export const isHost = (text: string): boolean => /^[A-Za-z0-9.:-]{1,253}$/.test(text);
 
 export function servingSecrets(): Kind<ServingSecretSettings[]> {
   const allowed = 'a list of Secrets: {namespace, name, hosts}';

@@ -3,22 +3,13 @@
 
 import * as z from 'zod/mini';
 import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
-import {
-  caIssuer,
-  clusterTrustBundleName,
-  configMapNames,
-  isHost,
-  issuerFaults,
-  servingSecrets,
-  signerName,
-  signerNames,
-} from './ca-issuer.js';
+import { caIssuer, clusterTrustBundleName, configMapNames, issuerFaults, servingSecrets, signerName, signerNames } from './ca-issuer.js';
 import type { Fault } from './file.js';
 import type { Kind } from './kinds.js';
 import { absolutePath, boolean, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
-import { fileOnly, isAccountName, mapping, namespaces, notEmpty, pathSchema } from './lists.js';
+import { audiences, fileOnly, hosts, isAccountName, mapping, names, namespaces, notEmpty, pathSchema } from './lists.js';
+import { setting } from './setting.js';
 import type { Typed } from './settings.js';
-import { setting } from './settings.js';
 
 export type CaSettings = ReturnType<typeof caSettings>;
 
@@ -51,11 +42,7 @@ export function caSettings() {
       'What happens while the API server cannot be asked. unavailable: calls are told to try again. jwks: tokens are checked against its keys as they were read last and pods count for 15 minutes; revoked tokens pass meanwhile, and the audit line says so.',
       'unavailable',
     ),
-    audiences: setting(
-      oneOrMore(names('a list of audiences', (text) => /^[\x21-\x7e]{1,1024}$/.test(text))),
-      'Whom tokens must be for: one of these.',
-      ['signet-ca'],
-    ),
+    audiences: setting(audiences(), 'Whom tokens must be for: one of these.', ['signet-ca']),
     nodeAgents: setting(
       names('a list of <namespace>/<service account>', isAccountName),
       'Accounts of node agents: each of their pods may have the identity of any account that has a live pod on its node.',
@@ -157,11 +144,11 @@ function roots() {
 function listen() {
   return {
     address: setting(hostPort(), 'Where the certificate service is.', '0.0.0.0:15012'),
-    names: setting(
-      oneOrMore(names('a list of DNS names and addresses', isHost)),
-      'What the serving certificate names: how callers reach the service. It is signed by the issuer.',
-      ['signet-ca.signet-system.svc', 'localhost', '127.0.0.1'],
-    ),
+    names: setting(hosts(), 'What the serving certificate names: how callers reach the service. It is signed by the issuer.', [
+      'signet-ca.signet-system.svc',
+      'localhost',
+      '127.0.0.1',
+    ]),
     tlsMinVersion: setting(choice('1.2', '1.3'), 'Oldest version of TLS that is spoken.', '1.3'),
     quickAck: setting(
       boolean(),
@@ -241,17 +228,6 @@ function isAccountPattern(text: string): boolean {
 function clusterId(): Kind<string> {
   const allowed = 'the id of a cluster: printable characters, at most 253';
   return { schema: () => checkedText(allowed, isClusterId), allowed, suffix: '', fileOnly: false, isOptional: false };
-}
-
-function names(allowed: string, isValid: (text: string) => boolean): Kind<string[]> {
-  return fileOnly(() => z.array(checkedText(allowed, isValid), expected(allowed)).check(z.maxLength(1_000)), allowed);
-}
-
-function oneOrMore(list: Kind<string[]>): Kind<string[]> {
-  return {
-    ...list,
-    schema: () => list.schema().check(z.refine((values) => values.length > 0, { error: `must have at least one entry: ${list.allowed}` })),
-  };
 }
 
 function remoteClusters(): Kind<RemoteCluster[]> {

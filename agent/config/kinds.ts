@@ -128,7 +128,7 @@ export function fileMode(): Kind<number> {
   return scalar(schema, allowed, '');
 }
 
-/** Where a TCP listener binds; port 0 lets the system choose. */
+/** Where a TCP listener binds; host '' means all addresses, port 0 lets the system choose. */
 export interface HostPort {
   readonly host: string;
   readonly port: number;
@@ -156,6 +156,19 @@ export function hostPortSchema(allowed: string, isAllowed: (address: HostPort) =
 export function hostPort(): Kind<HostPort> {
   const allowed = 'an address and port, such as 127.0.0.1:9470 or [::1]:9470';
   return scalar(() => hostPortSchema(allowed), allowed, '');
+}
+
+/** The same for a listener that may bind all addresses, of both families where there are two. */
+export function listenAddress(): Kind<HostPort> {
+  const allowed = 'an address and port, such as 10.0.0.1:15812 or [fd00::1]:15812, or :15812 for all addresses';
+  const schema = (): Schema<HostPort> => {
+    const everywhere = z.pipe(
+      checkedText(allowed, (text) => /^:[0-9]{1,5}$/.test(text) && Number(text.slice(1)) <= 65_535),
+      z.transform((text: string): HostPort => ({ host: '', port: Number(text.slice(1)) })),
+    );
+    return z.union([everywhere, hostPortSchema(allowed)], expected(allowed));
+  };
+  return scalar(schema, allowed, '');
 }
 
 /** A setting that may be left out. */

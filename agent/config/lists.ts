@@ -46,6 +46,23 @@ export function namespaces(): Kind<string[]> {
   return fileOnly(() => z.array(name(), expected(allowed)).check(z.maxLength(10_000)), allowed);
 }
 
+export function names(allowed: string, isValid: (text: string) => boolean): Kind<string[]> {
+  return fileOnly(() => z.array(checkedText(allowed, isValid), expected(allowed)).check(z.maxLength(1_000)), allowed);
+}
+
+export function oneOrMore(list: Kind<string[]>): Kind<string[]> {
+  const error = `must have at least one entry: ${list.allowed}`;
+  return { ...list, schema: () => list.schema().check(z.refine((values) => values.length > 0, { error })) };
+}
+
+/** Whom tokens may be for. */
+export const audiences = (): Kind<string[]> => oneOrMore(names('a list of audiences', (text) => /^[\x21-\x7e]{1,1024}$/.test(text)));
+
+export const isHost = (text: string): boolean => /^[A-Za-z0-9.:-]{1,253}$/.test(text);
+
+/** What a serving certificate names. */
+export const hosts = (): Kind<string[]> => oneOrMore(names('a list of DNS names and addresses', isHost));
+
 export interface FileSource {
   readonly kind: 'file';
   readonly path: string;

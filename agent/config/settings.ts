@@ -2,7 +2,7 @@
 // type, the reading of file, environment and flags, docs/configuration.md and the JSON Schema.
 // A function, so that nothing is built before a command needs it.
 
-import type { HostPort, Kind } from './kinds.js';
+import type { HostPort } from './kinds.js';
 import {
   absolutePath,
   boolean,
@@ -21,35 +21,11 @@ import {
   trustDomain,
 } from './kinds.js';
 import { labels, namespaces, peerRules } from './lists.js';
+import { localCa } from './local-ca.js';
+import type { Place, Setting } from './setting.js';
+import { setting } from './setting.js';
 import { podSources, rootSources } from './sources.js';
 import { upstreams } from './upstreams.js';
-
-/** Whose settings: those of the agent, with its defaults or those of `dev`, or those of `signet ca`. */
-export type Mode = 'agent' | 'dev' | 'ca';
-
-/** What defaults may depend on. */
-export interface Place {
-  readonly mode: Mode;
-  /** The directory of `dev`: ${XDG_RUNTIME_DIR:-/tmp}/signet-<uid>. */
-  readonly directory: string;
-  /** The uid that starts the process. */
-  readonly uid: number;
-  /** $NODE_NAME, else the one in the credential of the kubeconfig. */
-  readonly nodeName: string | undefined;
-}
-
-export interface Setting<V, Suffix extends string = ''> extends Kind<V, Suffix> {
-  /** What it means, for the reference page. */
-  readonly sentence: string;
-  /** The default as it would stand in the file; undefined when there is none. */
-  defaultIn(place: Place): unknown;
-}
-
-type Default = string | number | boolean | readonly unknown[] | Readonly<Record<string, unknown>> | ((place: Place) => unknown) | undefined;
-
-export function setting<V, Suffix extends string>(kind: Kind<V, Suffix>, sentence: string, value?: Default): Setting<V, Suffix> {
-  return { ...kind, sentence, defaultIn: (place) => (typeof value === 'function' ? value(place) : value) };
-}
 
 const inDevelopment =
   (dev: (place: Place) => unknown, agent?: unknown): ((place: Place) => unknown) =>
@@ -106,6 +82,7 @@ export function settings() {
         [{ pod: {}, grant: 'own' }],
       ),
     ),
+    localCa: localCa(),
     http: {
       address: setting(hostPort(), 'Where /livez, /readyz and /metrics are served.', '127.0.0.1:9470'),
     },

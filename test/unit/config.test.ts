@@ -68,6 +68,16 @@ t.test('defaults of the agent', async (t) => {
       },
     },
     peers: [{ pod: {}, grant: 'own' }],
+    localCa: {
+      serving: 'node-root',
+      names: ['signet-local-ca.signet-system.svc', 'localhost', '127.0.0.1', '::1'],
+      rootDirectory: '/run/signet/local-ca',
+      audiences: ['istio-ca'],
+      delegates: ['istio-system/ztunnel'],
+      whenApiServerAway: 'unavailable',
+      deadlineMs: 10_000,
+      waitForPodMs: 3_000,
+    },
     http: { address: { host: '127.0.0.1', port: 9470 } },
     admin: { socket: { path: '/run/signet/admin/admin.sock' } },
     state: { directory: '/run/signet/state', sealed: true },
@@ -208,8 +218,8 @@ t.test('all faults of all sources at once', async (t) => {
   const flags = { 'sds-hold': '1', 'nod': 'x' };
   t.strictSame(faultsOf('node: n\nfoo: 1\nfoo2: 2\n', { env, flags }), [
     '--nod is unknown; did you mean node?',
-    `foo (line 2) is unknown; known here: trustDomain, node, identities, pods, kubeconfig, upstreams, trustBundle, certificate, sds, peers, http, admin, state, log`,
-    `foo2 (line 3) is unknown; known here: trustDomain, node, identities, pods, kubeconfig, upstreams, trustBundle, certificate, sds, peers, http, admin, state, log`,
+    `foo (line 2) is unknown; known here: trustDomain, node, identities, pods, kubeconfig, upstreams, trustBundle, certificate, sds, peers, localCa, http, admin, state, log`,
+    `foo2 (line 3) is unknown; known here: trustDomain, node, identities, pods, kubeconfig, upstreams, trustBundle, certificate, sds, peers, localCa, http, admin, state, log`,
     'trustDomain is required; set it in /etc/signet/agent.yaml, with SIGNET_TRUST_DOMAIN or --trust-domain',
     'upstreams is required; set it in /etc/signet/agent.yaml',
     'sds.hold (--sds-hold) must be a duration from 0s to 30s (units ms, s, m, h, d)',
@@ -286,6 +296,8 @@ t.test('every scalar setting is read from its variable and its flag', async (t) 
     'http.address': '[::1]:80',
     'pods.kubelet.address': '[::1]:80',
     'pods.kubelet.pin': 'b'.repeat(64),
+    'localCa.address': '[::1]:80',
+    'localCa.whenApiServerAway': 'jwks',
     'state.sealed': 'false',
     'log.level': 'debug',
   };

@@ -1,0 +1,45 @@
+// The local CA endpoint: where it may be, and what it may show.
+
+import t from 'tap';
+import type { Config } from '../../../agent/config.js';
+import { ConfigError, evaluateConfig, formatFault } from '../../../agent/config.js';
+
+const others = 'trustDomain: example.org\nnode: n\nupstreams: [{kind: built-in}]\n';
+
+function read(text: string): Config['localCa'] | string[] {
+  try {
+    return evaluateConfig({ defaults: 'agent', env: {} }, `${others}localCa: {${text}}\n`, '/etc/signet/agent.yaml').config.localCa;
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map(formatFault);
+    throw error;
+  }
+}
+
+t.test('an address, or all of them', (t) => {
+  t.equal((read('') as Config['localCa']).address, undefined, 'off by default');
+  t.match(read("address: ':15812'"), { address: { host: '', port: 15_812 } });
+  t.match(read("address: '10.0.0.1:15812'"), { address: { host: '10.0.0.1', port: 15_812 } });
+  t.match(read("address: '[fd00::1]:15812'"), { address: { host: 'fd00::1', port: 15_812 } });
+  const allowed = 'an address and port, such as 10.0.0.1:15812 or [fd00::1]:15812, or :15812 for all addresses';
+  for (const wrong of ['15812', ':70000', ':', '10.0.0.1', 'fd00::1:15812']) {
+    t.strictSame(read(`address: '${wrong}'`), [`localCa.address (line 4) must be ${allowed}`], wrong);
+  }
+  t.end();
+});
+
+t.test('a root of the node, or files', (t) => {
+  t.match(read('serving: node-root'), { serving: 'node-root' });
+  t.match(read('serving: {certificate: /c, privateKey: /k}'), { serving: { certificate: '/c', privateKey: '/k' } });
+  for (const wrong of ['serving: files', 'serving: {certificate: /c}', 'serving: {certificate: c, privateKey: /k}']) {
+    t.match(read(wrong), [/^localCa\.serving/], wrong);
+  }
+  t.end();
+});
+
+t.test('accounts and audiences', (t) => {
+  t.match(read('delegates: [mesh/proxy], audiences: [a, b]'), { delegates: ['mesh/proxy'], audiences: ['a', 'b'] });
+  t.match(read('delegates: []'), { delegates: [] });
+  t.match(read('delegates: [proxy]'), [/localCa\.delegates\[0\] .*must be/]);
+  t.match(read('audiences: []'), [/must have at least one entry/]);
+  t.end();
+});
