@@ -16,7 +16,7 @@ export type CommonMetrics = ReturnType<typeof commonMetrics>;
 /** Creates the metrics of the agent on `registry`. Node's own metrics are added by `addProcessMetrics`. */
 export function createMetrics(registry: Registry) {
   const declare = declareOn(registry);
-  return { ...commonMetrics(declare), ...agentMetrics(declare), ...serverMetrics(declare) };
+  return { ...commonMetrics(declare), ...agentMetrics(declare), ...serverMetrics(declare), ...localCaMetrics(declare) };
 }
 
 /** Creates the metrics of `signet ca`. */
@@ -166,6 +166,38 @@ function serverMetrics({ counter, gauge }: Declare) {
     // Peers and limits
     peers: counter('signet_peer_connections_total', 'Connections by what the peer policy said.', ['grant']),
     grants: counter('signet_grants_total', 'Keys of identities handed to a peer for the first time on a stream.'),
+  };
+}
+
+/** The local CA endpoint, for proxies that make their keys themselves. */
+function localCaMetrics({ counter, gauge, histogram }: Declare) {
+  return {
+    localCaRequests: counter('signet_local_ca_requests_total', 'Calls to the local CA endpoint by result (ok or the kind of error).', [
+      'result',
+    ]),
+    localCaRefusals: counter('signet_local_ca_refusals_total', 'Calls to the local CA endpoint that brought no certificate, by reason.', [
+      'reason',
+    ]),
+    localCaSeconds: histogram('signet_local_ca_request_seconds', 'Time of one call to the local CA endpoint, in seconds.', seconds),
+    localCaInFlight: gauge('signet_local_ca_requests_in_flight', 'Calls to the local CA endpoint under way.'),
+    localCaTokenReviews: counter(
+      'signet_local_ca_token_reviews_total',
+      'Tokens looked at by the local CA endpoint, by how it was known (cached or asked) and the result.',
+      ['way', 'result'],
+    ),
+    localCaIdentities: gauge(
+      'signet_local_ca_identities',
+      'Identities of this node that the local CA endpoint handed a certificate out for since the start, by whether that is still valid (valid or lapsed).',
+      ['state'],
+    ),
+    localCaEarliestExpiry: gauge(
+      'signet_local_ca_earliest_expiry_timestamp_seconds',
+      'Earliest notAfter of the certificates of the local CA endpoint that have not lapsed, in seconds since the epoch; 0 when there is none.',
+    ),
+    localCaServingExpiry: gauge(
+      'signet_local_ca_serving_expiry_timestamp_seconds',
+      'notAfter of the serving certificate of the local CA endpoint, in seconds since the epoch; 0 when there is none.',
+    ),
   };
 }
 

@@ -1,28 +1,28 @@
-// The directory of a Unix socket: made when it is missing, refused when somebody else could replace what stands in it.
-// Called by listen.ts before each bind, and by the commands before they believe a socket.
+// A directory in which others look for what is ours, such as a Unix socket: made when it is missing, refused when somebody else could
+// replace what stands in it. Called by listen.ts before each bind, by the commands before they believe a socket, and by the local CA.
 
 import type { Stats } from 'node:fs';
 import { chmodSync, existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SignetError } from '../runtime/errors.js';
 
-/** Throws `invalid` for a directory that is not safe, `unavailable` for one that cannot be made. */
-export function prepareDirectory(path: string, mode: number): void {
+/** `what` stands in it. Throws `invalid` for a directory that is not safe, `unavailable` for one that cannot be made. */
+export function prepareDirectory(path: string, mode: number, what: 'socket' | 'root' = 'socket'): void {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found !== undefined) checkDirectory(path, found);
+  if (found !== undefined) checkDirectory(path, found, what);
   const foreign = foreignEntry(path);
   if (foreign !== undefined) {
-    throw new SignetError('invalid', 'the directory of the socket stands in one that another user made', { fields: { path: foreign } });
+    throw new SignetError('invalid', `the directory of the ${what} stands in one that another user made`, { fields: { path: foreign } });
   }
-  if (found === undefined) make(path, mode);
+  if (found === undefined) make(path, mode, what);
 }
 
-function checkDirectory(path: string, found: Stats): void {
+function checkDirectory(path: string, found: Stats, what: string): void {
   const fields = { path, mode: (found.mode & 0o7777).toString(8).padStart(4, '0'), uid: found.uid, gid: found.gid };
   const refuse = (message: string): SignetError => new SignetError('invalid', message, { fields });
-  if (!found.isDirectory()) throw refuse('the directory of the socket is no directory');
-  if (found.uid !== 0 && found.uid !== process.getuid?.()) throw refuse('the directory of the socket belongs to another user');
-  if (isOpenToOthers(found)) throw refuse('the directory of the socket can be changed by others');
+  if (!found.isDirectory()) throw refuse(`the directory of the ${what} is no directory`);
+  if (found.uid !== 0 && found.uid !== process.getuid?.()) throw refuse(`the directory of the ${what} belongs to another user`);
+  if (isOpenToOthers(found)) throw refuse(`the directory of the ${what} can be changed by others`);
 }
 
 /**
@@ -39,11 +39,11 @@ export function foreignEntry(path: string): string | undefined {
   return undefined;
 }
 
-function make(path: string, mode: number): void {
+function make(path: string, mode: number, what: string): void {
   try {
     makeWithParents(path, mode);
   } catch (error) {
-    throw new SignetError('unavailable', 'make the directory of the socket', { cause: error, fields: { path } });
+    throw new SignetError('unavailable', `make the directory of the ${what}`, { cause: error, fields: { path } });
   }
 }
 

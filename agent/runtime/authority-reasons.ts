@@ -1,5 +1,5 @@
-// The part of the catalogue of reasons that `signet ca` decides by: why a caller gets no certificate. The audit log and the metrics
-// of decisions name these; callers see none of it. Part of reasons.ts.
+// The part of the catalogue of reasons that `signet ca` and the local CA endpoint decide by: why a caller gets no certificate. The audit
+// log and the metrics of decisions name these; callers of `signet ca` see none of it. Part of reasons.ts.
 
 export const authorityReasons = {
   'token-missing': { sentence: 'The call brings no bearer token.', action: 'Send a service account token in the authorization header.' },
@@ -10,7 +10,7 @@ export const authorityReasons = {
   'token-expired': { sentence: 'The token is expired.', action: 'Check that the kubelet renews it, and the clocks of both sides.' },
   'token-audience': {
     sentence: 'The token is for another audience.',
-    action: 'Give the projected token one of the audiences of signet ca.',
+    action: 'Give the projected token one of the audiences of signet ca, or of localCa.',
   },
   'token-refused': {
     sentence: 'The API server does not accept the token.',
@@ -40,7 +40,7 @@ export const authorityReasons = {
   },
   'caller-no-node-agent': {
     sentence: 'The caller asks for the identity of another account and is no agent of a node.',
-    action: 'Add its account to nodeAgents of signet ca if it is one.',
+    action: 'Add its account to nodeAgents of signet ca, or to localCa.delegates, if it is one.',
   },
   'identity-invalid': {
     sentence: 'What is asked for is no identity.',
@@ -48,7 +48,7 @@ export const authorityReasons = {
   },
   'identity-foreign': {
     sentence: 'The identity that is asked for belongs to another trust domain.',
-    action: 'Make trustDomain of the agent and of signet ca the same.',
+    action: 'Make trustDomain the same for whoever asks and whoever signs.',
   },
   'identity-denied': {
     sentence: 'No agent of a node may have this identity.',
@@ -77,15 +77,15 @@ export const authorityReasons = {
   },
   'csr-other-name': {
     sentence: 'The certificate request names another identity than the one that is asked for.',
-    action: 'Name that identity alone, or set csr.extras to ignore.',
+    action: 'Name that identity alone, or set csr.extras of signet ca to ignore.',
   },
   'csr-extra-name': {
     sentence: 'The certificate request asks for more names than its identity.',
-    action: 'Leave them out, or set csr.extras to ignore, which leaves them out of the certificate.',
+    action: 'Leave them out, or set csr.extras of signet ca to ignore, which leaves them out of the certificate.',
   },
   'csr-extra-extension': {
     sentence: 'The certificate request asks for extensions.',
-    action: 'Leave them out, or set csr.extras to ignore, which leaves them out of the certificate.',
+    action: 'Leave them out, or set csr.extras of signet ca to ignore, which leaves them out of the certificate.',
   },
   'csr-usages': {
     sentence: 'The request object asks for other usages than those of a certificate of a workload.',
@@ -101,11 +101,11 @@ export const authorityReasons = {
   },
   'busy': {
     sentence: 'More calls are under way than may be.',
-    action: 'Nothing, since callers try again; add replicas or raise limits.calls if it lasts.',
+    action: 'Nothing, since callers try again; add replicas of signet ca or raise its limits.calls if it lasts.',
   },
   'call-late': {
     sentence: 'The call took longer than one may take.',
-    action: 'Check the load of signet ca and of its API server.',
+    action: 'Check the load of the server, and of its API server and upstreams.',
   },
   'index-unread': {
     sentence: 'The pods of the cluster have not been read yet.',

@@ -3,6 +3,7 @@
 // A test reaches every entry by a real scene.
 
 import { authorityReasons } from './authority-reasons.js';
+import { localCaReasons } from './local-ca-reasons.js';
 
 export interface ReasonText {
   /** One sentence: what is the case. */
@@ -365,6 +366,8 @@ export const reasons = {
   },
   // Decisions of signet ca
   ...authorityReasons,
+  // The local CA endpoint
+  ...localCaReasons,
   // Process
   'http-port-taken': {
     sentence: 'The HTTP address cannot be bound.',

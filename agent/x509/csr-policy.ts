@@ -97,7 +97,8 @@ function refuse(reason: ReasonCode, fields: Fields = {}, cause?: unknown): Signe
   return new SignetError('invalid', 'certificate request is refused', { reason, fields, cause });
 }
 
-function pemBytes(pem: string): Buffer {
+/** The request in a PEM text of one block, DER. Throws `invalid`. */
+export function pemBytes(pem: string): Buffer {
   if (pem.length > maxPemLength) throw refuse('csr-malformed', { bytes: pem.length });
   // RFC 7468 §7, and the label of old OpenSSL.
   const [, base64] =

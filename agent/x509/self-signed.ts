@@ -4,7 +4,7 @@
 
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { access, link, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, parse } from 'node:path';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { Certificate } from './certificate.js';
@@ -19,13 +19,11 @@ import { keyIdOf, signCertificate } from './sign.js';
 export interface OpenIssuerOptions {
   /** Made with mode 0700 when missing, its parents as the umask says; else it must be ours and closed to others. */
   readonly directory: string;
+  /** Of its files there: `<name>.key` and `<name>.crt`. Default: issuer. */
+  readonly name?: string;
   readonly trustDomain: string;
   readonly clock: Clock;
 }
-
-const keyName = 'issuer.key';
-const certificateName = 'issuer.crt';
-const temporaryPrefix = '.issuer.';
 
 /** Of an issuer that nobody gave another one: ten years. */
 export const issuerLifetimeMs = 3_652 * 24 * 3_600_000;
@@ -34,29 +32,31 @@ const backdateMs = 3_600_000;
 
 /** The issuer in the directory, made there when there is none. Throws with an `issuer-…` reason. */
 export async function openIssuer(options: OpenIssuerOptions): Promise<Issuer> {
-  const { directory, trustDomain, clock } = options;
-  const files = { certificate: join(directory, certificateName), privateKey: join(directory, keyName) };
+  const { directory, name = 'issuer', trustDomain, clock } = options;
+  const files = { certificate: join(directory, `${name}.crt`), privateKey: join(directory, `${name}.key`) };
   await prepareDirectory(directory);
   // A key without a certificate is what a crash left; a certificate without its key is damage, which loading reports.
   if (!(await exists(files.certificate))) {
-    if (!(await exists(files.privateKey))) await createKey(directory);
+    if (!(await exists(files.privateKey))) await createKey(files.privateKey);
     // Read back: another process may have been first.
     const key = await readKeyFile(files.privateKey);
     const publicKeySpki = createPublicKey(key).export({ type: 'spki', format: 'der' });
     const certificate = await selfSign(createSigner(key), publicKeySpki, { trustDomain, now: clock.now(), lifetimeMs: issuerLifetimeMs });
-    await createOnce(directory, certificateName, Buffer.from(formatPem('CERTIFICATE', certificate)));
+    await createOnce(files.certificate, Buffer.from(formatPem('CERTIFICATE', certificate)));
   }
   const issuer = await loadIssuer(files, clock.now());
-  await removeTemporaries(directory);
+  await removeTemporaries(directory, name);
   return issuer;
 }
 
-async function createKey(directory: string): Promise<void> {
+const temporaryPrefix = (name: string): string => `.${name}.`;
+
+async function createKey(path: string): Promise<void> {
   const key = await generateKey('ec-p256');
   const pem = key.pkcs8Pem();
   key.wipe();
   try {
-    await createOnce(directory, keyName, pem);
+    await createOnce(path, pem);
   } finally {
     pem.fill(0);
   }
@@ -123,8 +123,9 @@ function allowExisting(error: unknown): void {
 }
 
 /** Writes a file that did not exist, whole and on disk, mode 0600. The first of several wins; the others change nothing. */
-async function createOnce(directory: string, name: string, content: Buffer): Promise<void> {
-  const temporary = join(directory, temporaryPrefix + randomBytes(8).toString('hex'));
+async function createOnce(path: string, content: Buffer): Promise<void> {
+  const directory = dirname(path);
+  const temporary = join(directory, temporaryPrefix(parse(path).name) + randomBytes(8).toString('hex'));
   await attempt(directory, async () => {
     const file = await open(temporary, 'wx', 0o600);
     try {
@@ -135,7 +136,7 @@ async function createOnce(directory: string, name: string, content: Buffer): Pro
     }
     try {
       // Unlike rename, link fails when the name is taken.
-      await link(temporary, join(directory, name));
+      await link(temporary, path);
     } catch (error) {
       // ENOENT: the process that won has tidied up already.
       if (codeOf(error) !== 'EEXIST' && codeOf(error) !== 'ENOENT') throw error;
@@ -156,10 +157,10 @@ async function syncDirectory(directory: string): Promise<void> {
 }
 
 /** What a crash left behind, a copy of the key perhaps. Both files exist by now, so that nobody needs a temporary one. */
-async function removeTemporaries(directory: string): Promise<void> {
+async function removeTemporaries(directory: string, name: string): Promise<void> {
   await attempt(directory, async () => {
-    const left = (await readdir(directory)).filter((name) => name.startsWith(temporaryPrefix));
-    await Promise.all(left.map((name) => rm(join(directory, name), { force: true })));
+    const left = (await readdir(directory)).filter((entry) => entry.startsWith(temporaryPrefix(name)));
+    await Promise.all(left.map((entry) => rm(join(directory, entry), { force: true })));
   });
 }
 

@@ -24,6 +24,7 @@ import { authorityScenes } from '../fixtures/authority-reasons.js';
 import { caScenes } from '../fixtures/ca-reasons.js';
 import { issuerSecretScenes } from '../fixtures/issuer-scene.js';
 import { kubeScenes } from '../fixtures/kube-reasons.js';
+import { localCaScenes } from '../fixtures/local-ca-reasons.js';
 import { restartScenes } from '../fixtures/restart-reasons.js';
 import { createRoot, createTestKey, keyPem, pemOf, testTime } from '../fixtures/pki.js';
 import { createPod } from '../fixtures/pods.js';
@@ -62,6 +63,7 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   // Request objects at the API server
   ...requestScenes,
   ...authorityScenes,
+  ...localCaScenes,
   // Answers of a CA
   'answer-empty': answer(() => []),
   'answer-too-large': answer((leaf) => [leaf(), Buffer.alloc(5 * 1024 * 1024)]),

@@ -15,8 +15,21 @@ function read(text: string): Config['localCa'] | string[] {
   }
 }
 
+t.test('defaults: no endpoint', (t) => {
+  t.strictSame(read(''), {
+    serving: 'node-root',
+    names: ['signet-local-ca.signet-system.svc', 'localhost', '127.0.0.1', '::1'],
+    rootDirectory: '/run/signet/local-ca',
+    audiences: ['istio-ca'],
+    delegates: ['istio-system/ztunnel'],
+    whenApiServerAway: 'unavailable',
+    deadlineMs: 10_000,
+    waitForPodMs: 3_000,
+  });
+  t.end();
+});
+
 t.test('an address, or all of them', (t) => {
-  t.equal((read('') as Config['localCa']).address, undefined, 'off by default');
   t.match(read("address: ':15812'"), { address: { host: '', port: 15_812 } });
   t.match(read("address: '10.0.0.1:15812'"), { address: { host: '10.0.0.1', port: 15_812 } });
   t.match(read("address: '[fd00::1]:15812'"), { address: { host: 'fd00::1', port: 15_812 } });

@@ -1,0 +1,121 @@
+// The local CA endpoint: IstioCertificateService over TLS for proxies of this node that make their keys themselves, such as stock
+// ztunnel. Made and run by agent.ts.
+// Promises: what keeps it from listening stops nothing else, it is told once and tried again; a new serving certificate counts for new
+// connections while open ones go on; at its end calls under way have a moment to be answered.
+
+import type { CsrForwarder } from './ca/forward.js';
+import { createUnaryServer } from './grpc/unary-server.js';
+import type { KubeClient } from './kube/client.js';
+import { createTokenAuthenticator } from './kube/token-authenticator.js';
+import type { TlsListenOptions, TlsListener } from './listen/tls.js';
+import { listenTls } from './listen/tls.js';
+import type { AdmissionOptions } from './local-ca/admission.js';
+import { createAdmission } from './local-ca/admission.js';
+import type { IssuedCertificates } from './local-ca/issued.js';
+import { createIssued } from './local-ca/issued.js';
+import { createLocalCaService } from './local-ca/service.js';
+import type { Serving } from './local-ca/serving.js';
+import type { Metrics } from './metrics.js';
+import { describeError, reasonOf } from './runtime/errors.js';
+import type { Logger } from './runtime/log.js';
+import { errorFields } from './runtime/log.js';
+import type { Reason } from './runtime/reasons.js';
+import type { Clock } from './runtime/time.js';
+import { backoff, sleep } from './runtime/time.js';
+import type { Watched } from './runtime/watched.js';
+import { WatchedValue, joinWatched, mapWatched } from './runtime/watched.js';
+import type { TrustBundle } from './trust-bundle.js';
+
+export interface LocalCaOptions {
+  readonly listen: Pick<TlsListenOptions, 'address' | 'fd' | 'reusePort'>;
+  readonly serving: Serving;
+  readonly admission: Omit<AdmissionOptions, 'clock'>;
+  /** What tokens are reviewed with. */
+  readonly client: KubeClient;
+  /** Whom tokens must be for: one of these. */
+  readonly audiences: readonly string[];
+  readonly whenApiServerAway: 'unavailable' | 'jwks';
+  readonly forwarder: CsrForwarder;
+  readonly bundle: Watched<TrustBundle | undefined>;
+  /** Of certificates, ms: asked for where the caller names none, and never more than it. */
+  readonly lifetimeMs: number;
+  /** Of one call, ms. */
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface LocalCa {
+  /** Where it listens now; undefined while it does not. */
+  readonly address: Watched<{ readonly host: string; readonly port: number } | undefined>;
+  /** Why it does not listen, or does not show what it should. */
+  readonly reason: Watched<Reason | undefined>;
+  /** What it handed out since the start. */
+  readonly issued: Pick<IssuedCertificates, 'all'>;
+  /** Listens until the signal aborts, then ends what is under way within a second. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Connections in all: each proxy of the node has one or two. */
+const maxConnections = 1_024;
+const serverLimits = { callsPerConnection: 256, messageBytes: 64 * 1024 } as const;
+/** All callers are pods of this node, each with an address of its own; behind a Service they may share one. */
+const callLimits = { streams: 4_096, streamsPerOwner: 2_048, unfinishedBytes: 8 * 1024 * 1024 } as const;
+const retry = { minMs: 500, maxMs: 30_000 } as const;
+const idleMs = 800;
+
+export function createLocalCa(options: LocalCaOptions): LocalCa {
+  const { serving, admission, audiences, clock, metrics } = options;
+  const log = options.log.child({ door: 'local-ca' });
+  const callers = createTokenAuthenticator({ ...options, audiences, log, metrics: { tokenReviews: metrics.localCaTokenReviews } });
+  const issued = createIssued({ identities: admission.index.identities, clock });
+  const service = createLocalCaService({
+    ...options,
+    authenticate: callers.authenticate,
+    admit: createAdmission({ ...admission, clock }),
+    issued,
+    log,
+  });
+  const address = new WatchedValue<TlsListener['address'] | undefined>(undefined);
+  const fault = new WatchedValue<Reason | undefined>(undefined);
+
+  /** A listener, as soon as there can be one; undefined when the signal aborts first. */
+  const open = async (accept: Parameters<typeof listenTls>[1], signal: AbortSignal): Promise<TlsListener | undefined> => {
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
+      try {
+        const identity = await serving.open();
+        const listener = await listenTls({ ...options.listen, minVersion: '1.3', maxConnections, identity, log }, accept);
+        fault.set(undefined);
+        return listener;
+      } catch (error) {
+        if (fault.value === undefined) log.error('the local ca does not listen, trying again', errorFields(error));
+        fault.set({ code: reasonOf(error) ?? 'local-ca-unserved', detail: describeError(error) });
+        await sleep(clock, backoff(attempt, retry), signal).catch(() => undefined);
+      }
+    }
+    return undefined;
+  };
+
+  const serve = async (signal: AbortSignal): Promise<void> => {
+    const server = createUnaryServer(service, { limits: serverLimits, calls: callLimits, clock, metrics });
+    const listener = await open(server.accept, signal);
+    if (listener !== undefined) {
+      address.set(listener.address);
+      await Promise.all([listener.run(signal), serving.run(listener.show, signal)]);
+      address.set(undefined);
+    }
+    server.goAway();
+    await service.idle(idleMs);
+    server.close();
+  };
+
+  return {
+    address,
+    reason: mapWatched(joinWatched([fault, serving.reason]), ([first, second]) => first ?? second),
+    issued,
+    async run(signal) {
+      await Promise.all([serve(signal), callers.run(signal)]);
+    },
+  };
+}
