@@ -125,7 +125,7 @@ await t.test('the API server takes every object, the default and all components 
   const { spec } = (daemonSet as unknown as DaemonSet).spec.template;
   t.match(
     spec.volumes.find(({ name }) => name === 'ca-root'),
-    { configMap: { name: 'signet-ca-root' } },
+    { configMap: { name: 'signet-agent-root' } },
   );
   t.same(names(spec.volumes), ['api-token', 'ca-root', 'config', 'pods-api', 'run'], 'patched once each; no token of its own for the CA');
   t.same(names(spec.containers[0]?.volumeMounts ?? []), names(spec.volumes), 'all of them mounted');
@@ -158,6 +158,17 @@ await t.test('pods-as-node: the pods of the own node, as that node', needs('impe
   t.equal(await statusOf(agent, podsOf(own)), 403, 'not as itself');
   const token = await requestToken(asNode, { namespace, account: 'web', audience: caAudience, pod: pods.own });
   t.equal(token.status, 403, 'no token of a workload');
+  await noRequests(t, place);
+  await neverAllowed(t, place);
+});
+
+await t.test('upstream-signet-ca: a token for signet ca, its roots, and no right', async (t) => {
+  const place = await install(t, ['upstream-signet-ca']);
+  const daemonSet = await cluster.admin.get('/apis/apps/v1/namespaces/signet-system/daemonsets/signet-agent');
+  const { volumes } = (daemonSet as unknown as DaemonSet).spec.template.spec;
+  const volume = (name: string): unknown => volumes.find((each) => each.name === name);
+  t.match(volume('ca-token'), { projected: { sources: [{ serviceAccountToken: { audience: 'signet-ca' } }] } });
+  t.match(volume('ca-root'), { configMap: { name: 'signet-ca-root' } });
   await noRequests(t, place);
   await neverAllowed(t, place);
 });

@@ -3,8 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { loadCaConfig, loadConfig } from '../../agent/config.js';
+import type { ManifestComponent } from '../fixtures/manifests.js';
 import {
   agentAccount,
   caComponents,
@@ -68,6 +69,27 @@ t.test('the default is the base with components', (t) => {
   t.end();
 });
 
+t.test('an agent whose CA is another keeps its roots where signet ca writes none', (t) => {
+  const written = readCaComponents(caComponents)
+    .objects.filter(({ kind }) => kind === 'ConfigMap')
+    .flatMap((object) => {
+      const { 'ca.yaml': text } = object['data'] as Readonly<Record<string, string>>;
+      return (parse(text ?? '') as { readonly roots?: { readonly configMaps: readonly string[] } }).roots?.configMaps ?? [];
+    });
+  const mounted = (components: readonly ManifestComponent[]): string | undefined =>
+    readManifests(components)
+      .patches.flatMap(volumesOf)
+      .findLast(({ name }) => name === 'ca-root')?.configMap?.name;
+  t.ok(written.includes('signet-ca-root'));
+  t.equal(mounted(['upstream-signet-ca']), 'signet-ca-root');
+  t.equal(mounted(['upstream-kubernetes-csr', 'roots-signet-ca']), 'signet-ca-root');
+  for (const component of ['upstream-kubernetes-csr', 'upstream-cert-manager'] as const) {
+    t.equal(mounted([component]), 'signet-agent-root');
+    t.notOk(written.includes('signet-agent-root'));
+  }
+  t.end();
+});
+
 t.test('each configuration is accepted, under the variables of the DaemonSet', (t) => {
   const file = join(t.testdir({}), 'agent.yaml');
   const env = { NODE_NAME: 'node-1', SIGNET_HTTP_ADDRESS: '10.0.0.1:9470', SIGNET_PODS_KUBELET_ADDRESS: '10.0.0.2:10250' };
@@ -79,7 +101,7 @@ t.test('each configuration is accepted, under the variables of the DaemonSet', (
   };
   t.same(
     ofKind('ConfigMap').map(authOf),
-    [['node'], ['workload'], ['kubernetes-csr'], ['pod-certificate'], ['cert-manager']],
+    [['node'], ['node'], ['workload'], ['kubernetes-csr'], ['pod-certificate'], ['cert-manager']],
     'of the base, and of the components that replace it',
   );
   t.end();
@@ -134,6 +156,16 @@ t.test('the CA with its issuer in a Secret: each configuration is accepted, and 
 interface Container {
   readonly env?: readonly { readonly name: string; readonly value: string }[];
   readonly volumeMounts?: readonly { readonly mountPath: string }[];
+}
+
+interface Volume {
+  readonly name: string;
+  readonly configMap?: { readonly name: string };
+}
+
+function volumesOf(workload: unknown): readonly Volume[] {
+  const { spec } = workload as { readonly spec: { readonly template: { readonly spec: { readonly volumes?: readonly Volume[] } } } };
+  return spec.template.spec.volumes ?? [];
 }
 
 function containerOf(workload: unknown): Container {
