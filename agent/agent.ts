@@ -4,6 +4,7 @@
 import { Registry } from 'prom-client';
 import { createAdminServer } from './admin.js';
 import type { AdminSources } from './admin/status.js';
+import { createCallQueue } from './ca/call-queue.js';
 import type { IssuerOwner } from './ca/issuer-owner.js';
 import { openIssuerOwner } from './ca/issuer-owner.js';
 import type { SvidCache } from './cache/svid-cache.js';
@@ -233,7 +234,8 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   });
   const { identities } = index;
   const restored = sealing.svids(rootSources);
-  const cache = createSvidCache({ identities, restored, ca: upstreams.ca, ...config.certificate, clock, log, metrics });
+  const queue = createCallQueue({ ...config.certificate, metrics });
+  const cache = createSvidCache({ identities, restored, ca: upstreams.ca, queue, ...config.certificate, clock, log, metrics });
   return { issuer, upstreams, tokenRefusal: refusal, rootSources, roots, cache };
 }
 

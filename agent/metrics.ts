@@ -83,8 +83,8 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
       'Time from the first pod of an identity to its first certificate, in seconds.',
       seconds,
     ),
-    requestsInFlight: gauge('signet_svid_requests_in_flight', 'Certificate requests to the CA under way.'),
-    requestsQueued: gauge('signet_svid_requests_queued', 'Certificate requests that wait for their turn.'),
+    requestsInFlight: gauge('signet_svid_requests_in_flight', 'Certificate requests to the CA under way, those of others included.'),
+    requestsQueued: gauge('signet_svid_requests_queued', 'Certificate requests that wait for their turn, those of others included.'),
     answersRefused: counter('signet_ca_answers_refused_total', 'Answers of a CA that failed a check, by upstream and reason.', [
       'upstream',
       'reason',
@@ -107,6 +107,16 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
       'signet_ca_request_objects',
       'Request objects of this agent at the API server that wait for an answer, for the kinds of upstreams that make such.',
       ['upstream'],
+    ),
+    forwards: counter(
+      'signet_forwarded_requests_total',
+      'Requests of others by result (ok or the kind of error); those with a certificate by the upstream that signed, and by way: called for a call of its own, joined for that of another with the same identity and key, kept for the answer of a moment ago.',
+      ['way', 'upstream', 'result'],
+    ),
+    forwardSeconds: histogram(
+      'signet_forwarded_request_seconds',
+      'Time of one request of others from its arrival to its answer, in seconds; the wait for its turn included.',
+      seconds,
     ),
     renewalsOverdue: gauge('signet_renewals_overdue', 'Identities whose renewal is late by more than a tenth of the lifetime.'),
     earliestExpiry: gauge(

@@ -1,5 +1,5 @@
 // The CA inside the process: signs requests of this node with the issuer that is current. For `dev` and single nodes.
-// Called by the certificate cache through CaClient; its answers pass the same checks as anybody's.
+// Called through CaClient by the certificate cache and the forwarder of CSRs; its answers pass the same checks as anybody's.
 
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
@@ -31,7 +31,7 @@ export function createBuiltIn(options: BuiltInOptions): CaClient {
       const issuer = current.value;
       const now = clock.now();
       checkValidity(issuer, now);
-      // Its signature was checked when it was made, in this process: proof of possession of a key that never left it.
+      // Its signature was checked when it was made here, or by the local CA when it came.
       const { publicKeySpki, extensions } = parseCsr(csr);
       const { uris = [], otherForms = [] } = extensions.subjectAltName ?? {};
       if (uris.length !== 1 || uris[0] !== id.uri || otherForms.length > 0) {

@@ -1,5 +1,5 @@
-// What an upstream CA is to the certificate cache, and the one list of checks that every answer of every CA must pass.
-// The cache calls `request` with `acceptAnswer`; a client never judges answers itself.
+// What an upstream CA is to the certificate cache and the forwarder of CSRs, and the one list of checks that every answer of
+// every CA must pass. Both check what `request` gives them; a client never judges answers itself.
 
 import { timingSafeEqual } from 'node:crypto';
 import type { SpiffeId } from '../identity/spiffe-id.js';
@@ -14,15 +14,35 @@ import { clientAuth, serverAuth } from '../x509/extensions.js';
 import { readCertificates } from '../x509/pem.js';
 import { keyIdOf } from '../x509/sign.js';
 import { Svid } from '../x509/svid.js';
+import type { Token } from './token.js';
 
 export interface CaRequest {
   readonly id: SpiffeId;
   /** DER. */
   readonly csr: Buffer;
-  /** What the request is made with, for a CA that wants another form of it. The same as before while the CA may still answer. */
-  readonly key: SigningKey;
+  /**
+   * What the request is made with, for a CA that wants another form of it. The same as before while the CA may still answer.
+   * Of somebody else's request the public half alone.
+   */
+  readonly key: SigningKey | ForeignKey;
   /** What is asked for, in ms; the CA may give less. */
   readonly lifetimeMs: number;
+  /** Who sent the request, for a CA that is to see them and not this agent. */
+  readonly caller?: Caller;
+}
+
+export type ForeignKey = Pick<SigningKey, 'publicKeySpki'>;
+
+/** Whether the key is one that this agent has. */
+export const isOwnKey = (key: CaRequest['key']): key is SigningKey => 'sign' in key;
+
+/** Somebody else as a CA would see them if it were asked directly. */
+export interface Caller {
+  readonly token: Token;
+  /** Whether the request names the identity; otherwise the CA takes it from the token. */
+  readonly impersonates: boolean;
+  /** What they call this cluster; undefined: the header is not sent. */
+  readonly clusterId: string | undefined;
 }
 
 /** An answer as received. */
@@ -58,12 +78,10 @@ export interface AnswerLimits {
   readonly maxCertificates: number;
 }
 
-export interface ExpectedAnswer {
+export interface ExpectedChain {
   readonly id: SpiffeId;
-  readonly key: Pick<PrivateKey, 'publicKeySpki' | 'pkcs8Pem'>;
+  readonly key: ForeignKey;
   readonly roots: readonly Certificate[];
-  /** When the answer came, ms since the epoch. Default: now. */
-  readonly receivedAt?: number;
   /** ms since the epoch. */
   readonly now: number;
   /** How far notBefore may lie ahead of our clock, in ms. Default 60 s. */
@@ -71,25 +89,46 @@ export interface ExpectedAnswer {
   readonly limits?: AnswerLimits;
 }
 
+export interface ExpectedAnswer extends ExpectedChain {
+  readonly key: Pick<PrivateKey, 'publicKeySpki' | 'pkcs8Pem'>;
+  /** When the answer came, ms since the epoch. Default: now. */
+  readonly receivedAt?: number;
+}
+
 const defaultLimits: AnswerLimits = { maxBytes: 256 * 1024, maxCertificates: 32 };
 const defaultToleranceMs = 60_000;
 
 /**
- * Checks an answer and makes the SVID of it. The elements may hold any number of certificates in any order, roots included.
- * Throws with the reason of the check that failed; its fields hold the values that were compared.
+ * Checks an answer and gives its chain: leaf first, each followed by its issuer, without the root. The elements may hold any
+ * number of certificates in any order, roots included. Throws with the reason of the check that failed; its fields hold the
+ * values that were compared.
  */
+export function acceptChain(elements: readonly Buffer[], expected: ExpectedChain): Chain {
+  return checkedChain(readElements(elements, expected.limits ?? defaultLimits), expected);
+}
+
+/** The same for an answer that is for a key of ours: the SVID. */
 export function acceptAnswer(elements: readonly Buffer[], expected: ExpectedAnswer): Svid {
   return acceptCertificates(readElements(elements, expected.limits ?? defaultLimits), expected);
 }
 
 /** The same for an answer whose certificates have been read. */
 export function acceptCertificates(certificates: readonly Certificate[], expected: ExpectedAnswer): Svid {
-  const { id, key, roots, now, receivedAt = now, toleranceMs = defaultToleranceMs } = expected;
+  const { id, key, now, receivedAt = now } = expected;
+  const chain = checkedChain(certificates, expected);
+  return new Svid({ id, chain, privateKeyPem: key.pkcs8Pem(), receivedAt });
+}
+
+/** Leaf first. */
+export type Chain = readonly [Certificate, ...Certificate[]];
+
+function checkedChain(certificates: readonly Certificate[], expected: ExpectedChain): Chain {
+  const { id, key, roots, now, toleranceMs = defaultToleranceMs } = expected;
   const leaf = findLeaf(certificates, key);
   checkNames(leaf, id);
   checkUsage(leaf);
   const path = findChain(leaf, { candidates: certificates, roots, now, toleranceMs, from: 'leaf' });
-  return new Svid({ id, chain: path.slice(0, -1), privateKeyPem: key.pkcs8Pem(), receivedAt });
+  return [leaf, ...path.slice(1, -1)];
 }
 
 function refuse(reason: ReasonCode, message: string, fields: Fields): SignetError {
@@ -112,7 +151,7 @@ function readElements(elements: readonly Buffer[], limits: AnswerLimits): readon
   return certificates;
 }
 
-function findLeaf(certificates: readonly Certificate[], key: ExpectedAnswer['key']): Certificate {
+function findLeaf(certificates: readonly Certificate[], key: ForeignKey): Certificate {
   const ours = (certificate: Certificate): boolean =>
     certificate.publicKeySpki.length === key.publicKeySpki.length && timingSafeEqual(certificate.publicKeySpki, key.publicKeySpki);
   const leaf = certificates.find(ours);

@@ -1,4 +1,5 @@
-// Several upstreams as one CA: the first that works signs. Called by the certificate cache; the clients are made by agent.ts.
+// Several upstreams as one CA: the first that works signs. Called by the certificate cache and the forwarder of CSRs; the clients
+// are made by upstreams.ts.
 // Promises: an endpoint that fails is left out, tried again after a growing pause by one call, and used again as soon as it
 // answers; when all fail, each is met by one call at a time, never by a storm; a refusal is final for its upstream and passed on
 // to the next, which makes its own checks; every answer is judged by the roots of whoever gave it.
@@ -116,6 +117,11 @@ interface Failure {
   readonly error: unknown;
 }
 
+/** The reason of an error, or that of its kind. */
+export function reasonOfFailure(error: unknown): ReasonCode {
+  return reasonOf(error) ?? (kindOf(error) === 'deadline' ? 'ca-deadline' : 'ca-unavailable');
+}
+
 function isEndpointFault(error: unknown): boolean {
   const reason = reasonOf(error);
   return reason === undefined ? ['deadline', 'unavailable', 'internal'].includes(kindOf(error)) : endpointFaults.has(reason);
@@ -186,7 +192,7 @@ function createTarget(client: CaClient, { clock, log, metrics, random = Math.ran
     failures += 1;
     lastError = error;
     openUntil = clock.monotonic() + backoff(failures, pause, random);
-    const code = reasonOf(error) ?? (kindOf(error) === 'deadline' ? 'ca-deadline' : 'ca-unavailable');
+    const code = reasonOfFailure(error);
     metrics.caEndpointUp.set(fields, 0);
     if (reason.value?.code !== code) log.warn('ca endpoint left out after a failure', { ...fields, ...errorFields(error), reason: code });
     reason.set({ code, detail: explainError(error) });

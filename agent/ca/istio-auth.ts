@@ -1,8 +1,9 @@
-// Who an istio upstream sees: this agent, which names the pod's identity, or the workload itself, by a token made for it.
-// Used by ca/istio.ts, shared by the endpoints of one upstream.
+// Who an istio upstream sees: this agent, which names the pod's identity, or the workload itself, by a token made for it; of a
+// request that was forwarded, whoever sent it. Used by ca/istio.ts, shared by the endpoints of one upstream.
 
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Clock } from '../runtime/time.js';
+import type { Caller } from './ca-client.js';
 import { Token } from './token.js';
 import type { TokenFile } from './token-file.js';
 
@@ -25,6 +26,11 @@ export function createNodeAuth(token: TokenFile): IstioAuth {
     formerOf: (refused) => token.formerOf(refused),
     settled: () => {},
   };
+}
+
+/** Asks as whoever sent the request: with their token, and once. */
+export function createCallerAuth({ token, impersonates }: Caller): IstioAuth {
+  return { impersonates, tokenFor: async () => token, formerOf: () => undefined, settled: () => {} };
 }
 
 export interface WorkloadAuthOptions {

@@ -5,6 +5,7 @@
 import type { Fields } from '../runtime/errors.js';
 import { SignetError, fromGrpcCode } from '../runtime/errors.js';
 import type { ErrorKind } from '../runtime/errors.js';
+import { redact } from '../runtime/log.js';
 import type { ReasonCode } from '../runtime/reasons.js';
 
 export interface CallStatus {
@@ -46,7 +47,7 @@ const meanings: readonly Meaning[] = [
   { code: 8, reason: 'ca-unavailable', message: 'ca has too much to do' },
 ];
 
-/** A server may answer with a text of any length. */
+/** A server may answer with a text of any length, and with the token in it. */
 const maxDetails = 300;
 
 export function toCaError({ code, details }: CallStatus, fields: Fields): SignetError {
@@ -54,7 +55,7 @@ export function toCaError({ code, details }: CallStatus, fields: Fields): Signet
   const kind = meaning?.kind ?? fromGrpcCode(code);
   return new SignetError(kind, meaning?.message ?? 'ca failed', {
     reason: meaning?.reason ?? 'ca-failed',
-    fields: { ...fields, status: code, answer: details.slice(0, maxDetails) },
+    fields: { ...fields, status: code, answer: redact(details).slice(0, maxDetails) },
   });
 }
 

@@ -19,6 +19,7 @@ import { csrToPem } from '../x509/csr.js';
 import { formatCertificates } from '../x509/pem.js';
 import type { CaClient } from './ca-client.js';
 import type { IstioAuth } from './istio-auth.js';
+import { createCallerAuth } from './istio-auth.js';
 import { allowedLifetimeMs, toCaError } from './istio-status.js';
 import { keyIdOfRoot, shownIssuerKeyId } from './shown-issuer.js';
 import type { Token } from './token.js';
@@ -34,6 +35,7 @@ export interface IstioOptions {
   readonly tlsRoots: Watched<readonly Certificate[] | undefined>;
   /** What answers may chain to. */
   readonly roots: Watched<readonly Certificate[]>;
+  /** For requests that come without a caller of their own. */
   readonly auth: IstioAuth;
   /** Whom tokens must be for. */
   readonly audience: string;
@@ -56,13 +58,13 @@ const refusalsPerConnection = 3;
 const maxKeyIds = 8;
 
 export function createIstioClient(options: IstioOptions): IstioClient {
-  const { name, endpoint, roots, auth, audience, clusterId, clock } = options;
+  const { name, endpoint, roots, audience, clock } = options;
   const connections = createConnections(options);
   /** What the CA said it gives at most, in ms. */
   let maxLifetimeMs = Infinity;
   let refusals = 0;
 
-  const metadataFor = (token: Token): Metadata => {
+  const metadataFor = (token: Token, clusterId: string | undefined): Metadata => {
     const metadata = new Metadata();
     for (const [header, value] of Object.entries(options.headers ?? {})) metadata.set(header, value);
     if (clusterId !== undefined) metadata.set('clusterid', clusterId);
@@ -71,7 +73,7 @@ export function createIstioClient(options: IstioOptions): IstioClient {
   };
 
   /** What is known here, beside whatever the CA says. */
-  const factsOf = (id: SpiffeId, token: Token): Fields => ({
+  const factsOf = (id: SpiffeId, token: Token, clusterId: string | undefined): Fields => ({
     ca: `${endpoint.host}:${endpoint.port}`,
     id: id.uri,
     account: token.claims.account,
@@ -79,11 +81,12 @@ export function createIstioClient(options: IstioOptions): IstioClient {
     clusterId: clusterId ?? '',
   });
 
-  const learn = (id: SpiffeId, status: ServiceError, askedMs: number): void => {
+  /** What somebody else was refused counts only as far as the CA says what it would give. */
+  const learn = (status: ServiceError, asked: { readonly ms: number; readonly isOwn: boolean }): void => {
     const { reason } = toCaError(status, {});
-    if (reason === 'ca-lifetime-refused') maxLifetimeMs = Math.max(1_000, allowedLifetimeMs(status.details) ?? askedMs / 2);
-    if (wasRefused(status)) auth.settled(id);
-    refusals = wasRefused(status) ? refusals + 1 : 0;
+    const allowedMs = allowedLifetimeMs(status.details) ?? (asked.isOwn ? asked.ms / 2 : maxLifetimeMs);
+    if (reason === 'ca-lifetime-refused') maxLifetimeMs = Math.max(1_000, allowedMs);
+    if (asked.isOwn) refusals = wasRefused(status) ? refusals + 1 : 0;
   };
 
   /** A root that changed may have kept its name, so the keys are told: that of the CA and those that are known. */
@@ -100,9 +103,12 @@ export function createIstioClient(options: IstioOptions): IstioClient {
     endpoint: `${endpoint.host}:${endpoint.port}`,
     subject: 'none',
     roots,
-    async request({ id, csr, lifetimeMs }, accept, signal) {
+    async request({ id, csr, lifetimeMs, caller }, accept, signal) {
+      const auth = caller === undefined ? options.auth : createCallerAuth(caller);
+      const { clusterId } = caller ?? options;
       const token = await auth.tokenFor(id, signal);
-      const metadata = metadataFor(token);
+      const metadata = metadataFor(token, clusterId);
+      const facts = factsOf(id, token, clusterId);
       const askedMs = Math.min(lifetimeMs, maxLifetimeMs);
       const request = {
         csrPem: csrToPem(csr),
@@ -114,7 +120,7 @@ export function createIstioClient(options: IstioOptions): IstioClient {
         const elements = await connection.call(request, metadata, signal).catch(async (error: unknown) => {
           const former = isUnauthenticated(error) ? auth.formerOf(token) : undefined;
           if (former === undefined) throw error;
-          return await connection.call(request, metadataFor(former), signal);
+          return await connection.call(request, metadataFor(former, clusterId), signal);
         });
         refusals = 0;
         auth.settled(id);
@@ -122,12 +128,14 @@ export function createIstioClient(options: IstioOptions): IstioClient {
       } catch (error) {
         if (signal.aborted) {
           if (kindOf(signal.reason) === 'deadline') connection.retire();
-          throw new SignetError('cancelled', 'certificate request was cancelled', { cause: signal.reason, fields: factsOf(id, token) });
+          throw new SignetError('cancelled', 'certificate request was cancelled', { cause: signal.reason, fields: facts });
         }
         if (!isServiceError(error)) throw error;
-        learn(id, error, askedMs);
-        if (isBroken(error) || (refusals > 0 && refusals % refusalsPerConnection === 0)) connection.retire();
-        throw await explain(error, factsOf(id, token), signal);
+        if (wasRefused(error)) auth.settled(id);
+        const isOwn = caller === undefined;
+        learn(error, { ms: askedMs, isOwn });
+        if (isBroken(error) || (isOwn && refusals > 0 && refusals % refusalsPerConnection === 0)) connection.retire();
+        throw await explain(error, facts, signal);
       } finally {
         connection.release();
       }

@@ -7,8 +7,9 @@ import type { KubeClient, KubeObject } from '../kube/client.js';
 import { findServedVersion } from '../kube/served-version.js';
 import { detailOf, invalidAnswer, statusOf } from '../kube/status.js';
 import { SignetError } from '../runtime/errors.js';
-import type { SigningKey } from '../x509/csr.js';
 import { createStubCsr } from '../x509/csr.js';
+import type { CaRequest } from './ca-client.js';
+import { isOwnKey } from './ca-client.js';
 import type { RequestKind, Verdict } from './request-kind.js';
 import { conditionsOf, describeCondition, statusText, unserved } from './request-kind.js';
 
@@ -45,7 +46,8 @@ export function createPodCertificate(options: PodCertificateOptions): RequestKin
     fieldSelector: `spec.nodeName=${node}`,
     removable: false,
     group: async (signal) => `/apis/certificates.k8s.io/${await version(signal)}`,
-    async create({ id, key, lifetimeMs }, path, metadata, signal) {
+    async create(request, path, metadata, signal) {
+      const { id, lifetimeMs } = request;
       const { namespace, serviceAccount } = id;
       const pod = podOf(id);
       const spoken = await version(signal);
@@ -62,7 +64,7 @@ export function createPodCertificate(options: PodCertificateOptions): RequestKin
         nodeName: node,
         nodeUID,
         maxExpirationSeconds: Math.min(Math.floor(lifetimeMs / 1_000), podCertificateLifetime.maxSeconds),
-        ...(await proofOf(key, spoken, pod.uid)),
+        ...(await proofOf(request, spoken, pod.uid)),
       };
       const body = { apiVersion: `certificates.k8s.io/${spoken}`, kind: 'PodCertificateRequest', metadata, spec };
       return await client.request({ method: 'POST', path, body }, signal).catch((error: unknown) => {
@@ -81,9 +83,13 @@ async function uidOf(client: KubeClient, path: string, signal: AbortSignal): Pro
   return uid;
 }
 
-/** The key and that we have it: v1 knows only a request that says nothing else, the versions before it a signature of the pod's UID. */
-async function proofOf(key: SigningKey, version: Version, podUid: string) {
-  if (version === 'v1') return { stubPKCS10Request: (await createStubCsr(key)).toString('base64') };
+/**
+ * The key and that whoever asks has it: in v1 by a request, ours says nothing else and that of others goes as it is; in the
+ * versions before it by a signature of the pod's UID, which others cannot be asked for.
+ */
+async function proofOf({ key, csr }: CaRequest, version: Version, podUid: string) {
+  if (version === 'v1') return { stubPKCS10Request: (isOwnKey(key) ? await createStubCsr(key) : csr).toString('base64') };
+  if (!isOwnKey(key)) throw new SignetError('invalid', 'the proof of possession takes the key itself', { reason: 'forward-unserved' });
   return {
     pkixPublicKey: key.publicKeySpki.toString('base64'),
     proofOfPossession: (await key.prove(Buffer.from(podUid))).toString('base64'),

@@ -1,8 +1,8 @@
 // Certificates by objects of the API server: put a request there, follow it, take what comes of it, remove it. The one flow of
 // the upstreams kubernetes-csr, pod-certificate and cert-manager. Called by the cache through ca/failover.ts.
-// Promises: one object per identity and key, so that a retry finds the one before; every wait is bounded; what was made here is
-// removed when it is taken, refused or too old, when its identity left, at the end of the process, and after a crash at the
-// next start.
+// Promises: one object per identity and key, so that a retry finds the one before; requests of others and our own for one identity
+// do not touch each other; every wait is bounded; what was made here is removed when it is taken, refused or too old, when its
+// identity left, at the end of the process, and after a crash at the next start. What others asked for goes with their attempt.
 
 import { statusOf } from '../kube/status.js';
 import type { Metrics } from '../metrics.js';
@@ -14,6 +14,7 @@ import { backoff, nextTurn, sleep, withDeadline } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import type { CaClient, CaRequest } from './ca-client.js';
+import { isOwnKey } from './ca-client.js';
 import type { RequestCalls, RequestObject } from './request-calls.js';
 import { createRequestCalls, requestName } from './request-calls.js';
 import type { RequestKind, Verdict } from './request-kind.js';
@@ -54,6 +55,8 @@ const leaveMs = 800;
 
 /** A request that is, or may be, at the API server. */
 interface Held extends RequestObject {
+  /** Its identity. */
+  readonly uri: string;
   /** By the monotonic clock. */
   readonly since: number;
   /** `sent`: whether it is there is not known. */
@@ -67,36 +70,37 @@ export function createRequestObjects(kind: RequestKind, options: RequestObjectsO
   const { name, node, identities, roots, waitMs, clock, metrics } = options;
   const calls = createRequestCalls(kind, node, waitMs);
   const removals = createRemovals(kind, calls, options);
+  /** Both by what there is one request of at a time: our own for an identity, one of others for identity and key. */
   const held = new Map<string, Held>();
   const refusals = new Map<string, { readonly error: SignetError; readonly until: number }>();
 
   const isOld = ({ since, approvedAt }: Held): boolean =>
     clock.monotonic() - since >= maxAgeMs || clock.monotonic() - approvedAt >= maxUnsignedMs;
 
-  const letGo = (uri: string, object: Held): void => {
+  const letGo = (slot: string, object: Held): void => {
     // At the end of the process both the request under way and the run let go of it.
-    if (held.get(uri) !== object) return;
-    held.delete(uri);
+    if (held.get(slot) !== object) return;
+    held.delete(slot);
     metrics.caRequestObjects.set({ upstream: name }, held.size);
     if (object.stage !== 'new') removals.add(object);
   };
 
   /** What nobody will come back for. */
   const tidy = (): void => {
-    const isOver = (uri: string, object: Held): boolean => !object.inUse && (isOld(object) || !identities.value.has(uri));
-    for (const [uri, object] of held) if (isOver(uri, object)) letGo(uri, object);
-    for (const [uri, { until }] of refusals) if (clock.monotonic() >= until) refusals.delete(uri);
+    const isOver = (object: Held): boolean => !object.inUse && (isOld(object) || !identities.value.has(object.uri));
+    for (const [slot, object] of held) if (isOver(object)) letGo(slot, object);
+    for (const [slot, { until }] of refusals) if (clock.monotonic() >= until) refusals.delete(slot);
   };
 
-  /** The request of this identity and key; one with a former key goes. */
-  const hold = ({ id, key }: CaRequest): Held => {
+  /** The request of this identity and key; one of our own with a former key goes. */
+  const hold = (slot: string, { id, key }: CaRequest): Held => {
     const wanted = requestName(id, key.publicKeySpki);
-    const before = held.get(id.uri);
+    const before = held.get(slot);
     if (before?.name === wanted) return before;
-    if (before !== undefined) letGo(id.uri, before);
-    const { namespace } = id;
-    const fresh: Held = { name: wanted, namespace, since: clock.monotonic(), stage: 'new', approvedAt: Infinity, inUse: false };
-    held.set(id.uri, fresh);
+    if (before !== undefined) letGo(slot, before);
+    const { namespace, uri } = id;
+    const fresh: Held = { name: wanted, namespace, uri, since: clock.monotonic(), stage: 'new', approvedAt: Infinity, inUse: false };
+    held.set(slot, fresh);
     metrics.caRequestObjects.set({ upstream: name }, held.size);
     return fresh;
   };
@@ -115,10 +119,11 @@ export function createRequestObjects(kind: RequestKind, options: RequestObjectsO
     subject: 'none',
     roots,
     async request(request, accept, signal) {
-      const { uri } = request.id;
-      const refusal = refusals.get(uri);
+      const isOwn = isOwnKey(request.key);
+      const slot = isOwn ? request.id.uri : requestName(request.id, request.key.publicKeySpki);
+      const refusal = refusals.get(slot);
       if (refusal !== undefined && clock.monotonic() < refusal.until) throw refusal.error;
-      const object = hold(request);
+      const object = hold(slot, request);
       object.inUse = true;
       let isOver = false;
       try {
@@ -126,16 +131,16 @@ export function createRequestObjects(kind: RequestKind, options: RequestObjectsO
         isOver = true;
         if (verdict.state === 'issued') return accept({ elements: verdict.elements, roots: roots.value, upstream: name });
         const error = refused(verdict, object);
-        refusals.set(uri, { error, until: clock.monotonic() + refusedMs });
+        refusals.set(slot, { error, until: clock.monotonic() + refusedMs });
         throw error;
       } catch (error) {
-        // After a deadline somebody comes back for it; after a cancellation nobody does.
-        const isGivenUp = signal.aborted && kindOf(signal.reason) !== 'deadline';
+        // After a deadline we come back for our own; after a cancellation nobody does.
+        const isGivenUp = !isOwn || (signal.aborted && kindOf(signal.reason) !== 'deadline');
         isOver ||= isGivenUp || object.stage === 'new' || reasonOf(error) === 'request-deleted' || isOld(object);
         throw error;
       } finally {
         object.inUse = false;
-        if (isOver) letGo(uri, object);
+        if (isOver) letGo(slot, object);
       }
     },
     async run(signal) {
@@ -150,7 +155,7 @@ export function createRequestObjects(kind: RequestKind, options: RequestObjectsO
       }
       // Requests under way end first. The next process has no key for what waits.
       await nextTurn();
-      for (const [uri, object] of held) letGo(uri, object);
+      for (const [slot, object] of held) letGo(slot, object);
       await removals.end();
     },
   };

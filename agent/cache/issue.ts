@@ -1,12 +1,14 @@
 // One attempt at a certificate: a new key, a CSR, the call to the CA within its deadline, the checks of the answer.
-// Used by the cache alone. Promises: a key has one certificate at most, and outlives its attempt only in the SVID or while the CA
-// may still answer; a call that ignores its abort is left behind, and there are never more than a bounded number of those.
+// Used by the cache alone. Promise: a key has one certificate at most, and outlives its attempt only in the SVID or while the CA
+// may still answer.
 
-import type { CaAnswer, CaClient, CaRequest } from '../ca/ca-client.js';
+import { createBoundedCall } from '../ca/bounded-call.js';
+import type { CaClient } from '../ca/ca-client.js';
 import { acceptAnswer } from '../ca/ca-client.js';
+import type { CallQueue } from '../ca/call-queue.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Metrics } from '../metrics.js';
-import { SignetError, isRetryable, kindOf, reasonOf } from '../runtime/errors.js';
+import { isRetryable, kindOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { withDeadline } from '../runtime/time.js';
 import type { KeyType, PrivateKey } from '../x509/csr.js';
@@ -20,8 +22,8 @@ export interface IssueOptions {
   readonly lifetimeMs: number;
   /** For one call to the CA. */
   readonly deadlineMs: number;
-  /** How many calls that did not end at their deadline may be under way before new ones are refused. */
-  readonly maxAbandoned: number;
+  /** Where attempts get their turns. */
+  readonly queue: Pick<CallQueue, 'concurrency'>;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -49,31 +51,25 @@ export class AttemptKey {
 export type Issue = (id: SpiffeId, attemptKey: AttemptKey, signal: AbortSignal) => Promise<Svid>;
 
 export function createIssue(options: IssueOptions): Issue {
-  const { ca, clock, metrics, lifetimeMs } = options;
+  const { ca, clock, metrics, lifetimeMs, deadlineMs } = options;
   const call = createBoundedCall(options);
   metrics.requestedLifetime.set(lifetimeMs / 1_000);
 
-  const accept = ({ elements, roots, upstream }: CaAnswer, id: SpiffeId, key: PrivateKey): Svid => {
-    if (roots.length === 0) {
-      throw new SignetError('unavailable', 'no root is known that the answer may chain to', {
-        reason: 'bundle-missing',
-        fields: { upstream },
-      });
-    }
+  const request = async (id: SpiffeId, key: PrivateKey, signal: AbortSignal): Promise<Svid> => {
+    const csr = await createCsr(key, id, ca.subject);
+    const startedAt = clock.monotonic();
     try {
-      return acceptAnswer(elements, { id, key, roots, now: clock.now() });
-    } catch (cause) {
-      const reason = reasonOf(cause) ?? 'pem-invalid';
-      metrics.answersRefused.inc({ upstream, reason });
-      throw new SignetError(kindOf(cause), 'check the answer', { cause, reason, fields: { upstream } });
+      return await withDeadline(clock, deadlineMs, 'the call to the ca', signal, (inner) =>
+        call({ id, csr, key, lifetimeMs }, ({ elements, roots }) => acceptAnswer(elements, { id, key, roots, now: clock.now() }), inner),
+      );
+    } finally {
+      metrics.issueSeconds.observe((clock.monotonic() - startedAt) / 1_000);
     }
   };
 
   return async (id, attemptKey, signal) => {
     try {
-      const key = await attemptKey.get(options.keyType);
-      const csr = await createCsr(key, id, ca.subject);
-      const svid = await call({ id, csr, key, lifetimeMs }, (answer) => accept(answer, id, key), signal);
+      const svid = await request(id, await attemptKey.get(options.keyType), signal);
       metrics.issues.inc({ result: 'ok' });
       metrics.issuedLifetime.set((svid.notAfter - svid.receivedAt) / 1_000);
       metrics.clockDifference.set(Math.max(0, svid.notBefore - svid.receivedAt) / 1_000);
@@ -86,32 +82,4 @@ export function createIssue(options: IssueOptions): Issue {
       throw error;
     }
   };
-}
-
-function createBoundedCall({ ca, clock, metrics, deadlineMs, maxAbandoned }: IssueOptions) {
-  const underWay = new Set<AbortSignal>();
-  const abandoned = (): number => [...underWay].filter((signal) => signal.aborted).length;
-  return async (request: CaRequest, accept: (answer: CaAnswer) => Svid, signal: AbortSignal): Promise<Svid> => {
-    if (abandoned() >= maxAbandoned) {
-      throw new SignetError('exhausted', 'too many calls to the ca did not end at their deadline', { reason: 'ca-deadline' });
-    }
-    const startedAt = clock.monotonic();
-    try {
-      return await withDeadline(clock, deadlineMs, 'the call to the ca', signal, async (inner) => {
-        underWay.add(inner);
-        try {
-          return await ca.request(request, (answer) => (inner.aborted ? tooLate() : accept(answer)), inner);
-        } finally {
-          underWay.delete(inner);
-        }
-      });
-    } finally {
-      metrics.issueSeconds.observe((clock.monotonic() - startedAt) / 1_000);
-    }
-  };
-}
-
-/** Nobody waits for this SVID any more, and its key is wiped. */
-function tooLate(): never {
-  throw new SignetError('cancelled', 'the answer of the ca came too late');
 }

@@ -1,6 +1,7 @@
 // When an SVID is renewed, in what order requests go to the CA, and how late a retry may be. Pure; called by the cache.
 // Due times are instants of the wall clock, so that a suspended machine or a corrected clock cannot stretch them.
 
+import type { Priority } from '../ca/call-queue.js';
 import { backoff } from '../runtime/time.js';
 
 /** What the schedule needs to know of an SVID. Its life runs from the moment we received it to the first notAfter of its chain. */
@@ -49,10 +50,6 @@ export function renewAt(lifetime: Lifetime): number {
 export function isOverdue(lifetime: Lifetime, now: number): boolean {
   return now > renewAt(lifetime) + lifeMs(lifetime) / 10;
 }
-
-/** From most to least urgent. */
-export const priorities = ['waited-for', 'new', 'near-expiry', 'routine'] as const;
-export type Priority = (typeof priorities)[number];
 
 /** `served` is the certificate that is valid now; without one every handshake of the identity fails. */
 export function priorityOf(waitedFor: boolean, served: Lifetime | undefined, now: number): Priority {

@@ -5,6 +5,7 @@
 // known from before a restart alone is never a reason to ask.
 
 import type { CaClient } from '../ca/ca-client.js';
+import type { Call, CallQueue } from '../ca/call-queue.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Metrics } from '../metrics.js';
 import type { Logger } from '../runtime/log.js';
@@ -16,7 +17,6 @@ import type { KeyType } from '../x509/csr.js';
 import type { Svid } from '../x509/svid.js';
 import type { Issue } from './issue.js';
 import { AttemptKey, createIssue } from './issue.js';
-import { RequestQueue } from './request-queue.js';
 import { clockStepMs, hastenedMs, lookEveryMs, priorityOf, renewAt, retryAt } from './schedule.js';
 import { commonReasons, logChange, rootReasons, toReason } from './svid-report.js';
 import type { SvidEvent, SvidState } from './svid-state.js';
@@ -39,14 +39,14 @@ export interface SvidCacheOptions {
   /** Certificates from before a restart, by URI; the cache owns them. Those of other identities are wiped. Default: none. */
   readonly restored?: ReadonlyMap<string, Svid>;
   readonly ca: CaClient;
+  /** Where its requests to the CA wait for their turn. */
+  readonly queue: CallQueue;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly keyType: KeyType;
   /** Lifetime to ask the CA for, ms. */
   readonly lifetimeMs: number;
-  /** Requests to the CA under way at once. Default 8. */
-  readonly concurrency?: number;
   /** For one request to the CA, ms. Default 10 s. */
   readonly deadlineMs?: number;
   /** Source of jitter, 0 ≤ x < 1. Default Math.random. */
@@ -85,26 +85,22 @@ interface Entry {
   /** Present while an attempt is under way; aborted when the identity leaves. */
   attempt: AbortController | undefined;
   readonly attemptKey: AttemptKey;
+  /** One attempt, as it waits for its turn. */
+  readonly call: Call;
 }
 
-/** After as many failures in a row an identity shares half of the slots with its like, so that calls which hang leave room. */
+/** After as many failures in a row an identity shares some of the slots with its like, so that calls which hang leave room. */
 const strugglingAfter = 3;
-
-/** Calls that ignore their abort: so many times the concurrency may be left behind. */
-const abandonedPerSlot = 4;
 
 class Cache implements SvidCache {
   readonly #options: SvidCacheOptions;
   readonly #clock: Clock;
-  readonly #concurrency: number;
   readonly #issue: Issue;
   readonly #entries = new Map<string, Entry>();
   readonly #watched = new WatchedByKey((uri) => this.#current(uri));
   readonly #changes = new WatchedValue(0);
-  readonly #queue = new RequestQueue<Entry>();
-  readonly #attempts = new Set<Promise<void>>();
-  readonly #wiping = new Set<Promise<void>>();
-  #struggling = 0;
+  /** Attempts, and keys that are about to be wiped. */
+  readonly #unfinished = new Set<Promise<void>>();
   /** Whether a request failed for a common reason since the last success. */
   #outage = false;
   #running = false;
@@ -115,11 +111,10 @@ class Cache implements SvidCache {
   #offset: number;
 
   constructor(options: SvidCacheOptions) {
-    const { clock, concurrency = 8, deadlineMs = 10_000 } = options;
+    const { clock, deadlineMs = 10_000 } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#concurrency = concurrency;
-    this.#issue = createIssue({ ...options, deadlineMs, maxAbandoned: concurrency * abandonedPerSlot });
+    this.#issue = createIssue({ ...options, deadlineMs });
     this.#offset = clock.now() - clock.monotonic();
     const { restored = new Map<string, Svid>(), identities } = options;
     for (const [uri, svid] of restored) {
@@ -160,13 +155,22 @@ class Cache implements SvidCache {
     await aborted(signal);
     this.#running = false;
     this.#alarm?.cancel();
-    this.#queue.clear();
-    for (const entry of this.#entries.values()) entry.attempt?.abort();
-    await Promise.all([...this.#attempts, ...this.#wiping]);
+    for (const { call, attempt } of this.#entries.values()) {
+      this.#options.queue.delete(call);
+      attempt?.abort();
+    }
+    await Promise.all(this.#unfinished);
     for (const entry of this.#entries.values()) {
       svidOf(entry.state)?.wipe();
       entry.attemptKey.drop();
     }
+  }
+
+  /** The run ends after it. */
+  async #finish(work: Promise<void>): Promise<void> {
+    this.#unfinished.add(work);
+    await work;
+    this.#unfinished.delete(work);
   }
 
   // Identities
@@ -178,7 +182,6 @@ class Cache implements SvidCache {
       else this.#keep(entry, still);
     }
     for (const [uri, identity] of wanted) if (!this.#entries.has(uri)) this.#add(uri, identity);
-    this.#pump();
   }
 
   #add(uri: string, wanted: WantedIdentity, svid?: Svid): void {
@@ -192,6 +195,7 @@ class Cache implements SvidCache {
       served: svid !== undefined,
       attempt: undefined,
       attemptKey: new AttemptKey(),
+      call: () => this.#finish(this.#attempt(entry)),
     };
     this.#entries.set(uri, entry);
     if (svid === undefined) this.#enqueue(entry);
@@ -207,7 +211,7 @@ class Cache implements SvidCache {
   }
 
   #forget(entry: Entry): void {
-    this.#queue.delete(entry);
+    this.#options.queue.delete(entry.call);
     entry.attempt?.abort();
     entry.attemptKey.drop();
     this.#apply(entry, { kind: 'gone' });
@@ -215,7 +219,6 @@ class Cache implements SvidCache {
 
   #retryAfterNewRoots(): void {
     for (const { state, entry } of this.#failing()) if (rootReasons.has(state.reason.code)) this.#plan(entry, this.#clock.now());
-    this.#pump();
   }
 
   // Nobody has to wait out a back-off that grew while the CA was away; the queue and its bound keep this from being a storm.
@@ -255,11 +258,7 @@ class Cache implements SvidCache {
 
   // Subscribers are told in a microtask and copy what they need then; in the next turn nobody can use the old key.
   #wipeLater(svid: Svid): void {
-    const wiping = nextTurn().then(() => {
-      svid.wipe();
-      this.#wiping.delete(wiping);
-    });
-    this.#wiping.add(wiping);
+    void this.#finish(nextTurn().then(() => svid.wipe()));
   }
 
   // A reader may come before the alarm when the clock stepped, so each one looks for itself.
@@ -292,7 +291,6 @@ class Cache implements SvidCache {
       else this.#enqueue(entry);
     }
     this.#arm(next);
-    this.#pump();
   }
 
   #arm(at: number): void {
@@ -317,7 +315,6 @@ class Cache implements SvidCache {
     entry.waitedFor = true;
     const wait = hastenedMs(this.#clock.monotonic() - entry.failedAt);
     this.#plan(entry, Math.min(entry.dueAt, this.#clock.now() + wait));
-    this.#pump();
   }
 
   // After a step no instant of before can be trusted: retries go at once (a few at a time, as always), and so do certificates
@@ -337,30 +334,13 @@ class Cache implements SvidCache {
   // Requests
 
   #enqueue(entry: Entry): void {
-    if (entry.wanted.restored === true) return;
+    if (!this.#running || entry.wanted.restored === true) return;
     const priority = priorityOf(entry.waitedFor, svidOf(entry.state), this.#clock.now());
-    this.#queue.add(entry, priority, failuresOf(entry.state) >= strugglingAfter);
-  }
-
-  #pump(): void {
-    const strugglingSlots = Math.max(1, Math.floor(this.#concurrency / 2));
-    while (this.#running && this.#attempts.size < this.#concurrency) {
-      const entry = this.#queue.take(this.#struggling < strugglingSlots);
-      if (entry === undefined) break;
-      const attempt = this.#attempt(entry).then(() => {
-        this.#attempts.delete(attempt);
-        this.#pump();
-      });
-      this.#attempts.add(attempt);
-    }
-    this.#options.metrics.requestsQueued.set(this.#queue.size);
-    this.#options.metrics.requestsInFlight.set(this.#attempts.size);
+    this.#options.queue.add(entry.call, priority, failuresOf(entry.state) >= strugglingAfter ? 'struggling' : 'own');
   }
 
   async #attempt(entry: Entry): Promise<void> {
     const { signal } = (entry.attempt = new AbortController());
-    const struggling = failuresOf(entry.state) >= strugglingAfter ? 1 : 0;
-    this.#struggling += struggling;
     try {
       const svid = await this.#issue(entry.wanted.id, entry.attemptKey, signal);
       if (signal.aborted) svid.wipe();
@@ -368,9 +348,6 @@ class Cache implements SvidCache {
     } catch (error) {
       if (!signal.aborted) this.#failed(entry, error);
     }
-    this.#struggling -= struggling;
-    // Thousands of certificates must not keep a socket waiting.
-    await nextTurn();
   }
 
   #succeeded(entry: Entry, svid: Svid): void {

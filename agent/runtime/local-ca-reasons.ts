@@ -14,4 +14,17 @@ export const localCaReasons = {
     sentence: 'The serving certificate or the root of the local CA endpoint cannot be used or written.',
     action: 'Check the files of localCa.serving, or localCa.rootDirectory; what was shown before stays.',
   },
+  'forward-limit': {
+    sentence: 'Too many requests of others are under way at once.',
+    action: 'Check that the CA answers in time, and find out who asks so often.',
+  },
+  'forward-half-past': {
+    sentence:
+      'Half the lifetime of the certificate that the CA gave is over already, so its holder would renew it at once, again and again.',
+    action: 'Check the clock of the CA, and how long its own certificate is still valid.',
+  },
+  'forward-unserved': {
+    sentence: 'The upstream cannot sign for a key that is not of this agent.',
+    action: 'For pod-certificate use Kubernetes 1.37 or newer; else another kind of upstream.',
+  },
 } as const;

@@ -82,9 +82,9 @@ export const reasons = {
     action: 'Set clusterId of the upstream to the name that the CA has for this cluster.',
   },
   'ca-impersonation-refused': {
-    sentence: 'The CA does not let this agent ask for the identity of a pod.',
+    sentence: 'The CA does not let whoever asks have the identity of a pod.',
     action:
-      'Add the account of the agent to the trusted node accounts of the CA (CA_TRUSTED_NODE_ACCOUNTS), set clusterId, and check that the CA sees both pods on this node.',
+      'Add the account (of the agent, or of the caller of the local CA) to the trusted node accounts of the CA (CA_TRUSTED_NODE_ACCOUNTS), set clusterId, and check that the CA sees both pods on this node.',
   },
   'ca-lifetime-refused': {
     sentence: 'The CA does not issue certificates of such a lifetime.',

@@ -86,7 +86,8 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
 
 /**
  * Runs `work` with a signal that aborts at the deadline or with the given signal, and settles then even if `work` does
- * not. Rejects with kind `deadline` ("<what> took too long") or `cancelled`.
+ * not. Rejects with kind `deadline` ("<what> took too long") or `cancelled`; a deadline that is the reason of the given signal
+ * stays one.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -107,7 +108,10 @@ export async function withDeadline<T>(
         reject(error);
         own.abort(error);
       });
-    const onAbort = (): void => stop(new SignetError('cancelled', `${what} was cancelled`));
+    const onAbort = (): void => {
+      const { reason } = signal as { readonly reason: unknown };
+      stop(reason instanceof SignetError && reason.kind === 'deadline' ? reason : new SignetError('cancelled', `${what} was cancelled`));
+    };
     const alarm = clock.alarm(deadlineMs, () => stop(new SignetError('deadline', `${what} took too long`, { fields: { deadlineMs } })));
     if (signal.aborted) {
       onAbort();

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { requestName } from '../../../agent/ca/request-calls.js';
 import { reasonOf } from '../../../agent/runtime/errors.js';
 import { withDeadline } from '../../../agent/runtime/time.js';
 import { generateKey } from '../../../agent/x509/csr.js';
@@ -73,6 +74,38 @@ t.test('the deadline of whoever waits leaves the request, a cancellation does no
   gone.abort();
   await cancelled;
   await until(() => store.objects.size === 0);
+});
+
+t.test('requests of others for the same identity: one each, beside our own, and each goes with its attempt', async (t) => {
+  const { ask, forward, store, certificate, clock } = await createRequestScene(t);
+  const own = ask();
+  await until(() => store.watches.length === 1);
+  const keys = [await generateKey('ec-p256'), await generateKey('ec-p256'), await generateKey('ec-p256')] as const;
+  const leaving = new AbortController();
+  const [taken, denied, left] = [forward(keys[0]), forward(keys[1]), forward(keys[2], leaving.signal)];
+  const refused = t.rejects(denied, { name: 'SignetError', reason: 'request-denied' });
+  const cancelled = t.rejects(left, { name: 'SignetError', kind: 'cancelled' });
+  await until(() => store.watches.length === 4);
+  t.same(store.deleted, [], 'none took the place of another');
+  const [ofTaken, ofDenied] = [requestName(id, keys[0].publicKeySpki), requestName(id, keys[1].publicKeySpki)];
+  store.setStatus(ofTaken, { certificate: base64(certificate(keys[0])) });
+  store.setStatus(ofDenied, { conditions: [{ type: 'Denied', status: 'True' }] });
+  leaving.abort();
+  t.ok((await taken)[0].publicKeySpki.equals(keys[0].publicKeySpki));
+  await Promise.all([refused, cancelled]);
+  await until(() => store.objects.size === 1);
+  const [name = ''] = store.objects.keys();
+  store.setStatus(name, { certificate: base64(certificate()) });
+  await own;
+  await until(() => store.objects.size === 0);
+
+  await t.rejects(forward(keys[1]), { name: 'SignetError', reason: 'request-denied' }, 'counts for a minute, for this key');
+  const late = t.rejects(forward(keys[0]), { name: 'SignetError', reason: 'request-unanswered' });
+  await until(() => store.objects.size === 1);
+  await until(() => store.watches.length === 1);
+  await clock.advance(9_000);
+  await late;
+  await until(() => store.objects.size === 0, 'nobody comes back with this key');
 });
 
 t.test('another key is another request, and the one before goes', async (t) => {

@@ -19,7 +19,7 @@ function scene(keyType: KeyType = 'ec-p256') {
     clock,
     ca,
     read,
-    issue: createIssue({ ca, clock, metrics, keyType, lifetimeMs: 3_600_000, deadlineMs: 10_000, maxAbandoned: 4 }),
+    issue: createIssue({ ca, clock, metrics, keyType, lifetimeMs: 3_600_000, deadlineMs: 10_000, queue: { concurrency: 1 } }),
   };
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Lifetime } from '../../../agent/cache/schedule.js';
-import { hastenedMs, isOverdue, lifeMs, priorities, priorityOf, renewAt, retryAt } from '../../../agent/cache/schedule.js';
+import { hastenedMs, isOverdue, lifeMs, priorityOf, renewAt, retryAt } from '../../../agent/cache/schedule.js';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -68,7 +68,6 @@ t.test('overdue is a tenth of the life after the due time', async (t) => {
 });
 
 t.test('priorities', async (t) => {
-  t.same(priorities, ['waited-for', 'new', 'near-expiry', 'routine']);
   const served = lived(hour);
   const table: readonly (readonly [boolean, Lifetime | undefined, number, string])[] = [
     [true, undefined, start, 'waited-for'],

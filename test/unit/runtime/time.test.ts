@@ -96,6 +96,21 @@ t.test('withDeadline', async (t) => {
     t.notOk(called, 'work is not begun under an aborted signal');
     t.equal(clock.alarms, 0);
   });
+  t.test('a deadline above it is one for it too', async (t) => {
+    const clock = createFakeClock();
+    let seen: unknown;
+    const outer = withDeadline(clock, 10, 'all of it', never, (above) =>
+      withDeadline(clock, 20, 'a part', above, (signal) => {
+        signal.addEventListener('abort', () => (seen = signal.reason));
+        return new Promise(() => {});
+      }),
+    );
+    const rejected = t.rejects(outer, { name: 'SignetError', kind: 'deadline', message: 'all of it took too long' });
+    await clock.advance(10);
+    await rejected;
+    t.match(seen, { kind: 'deadline', message: 'all of it took too long' });
+    t.equal(clock.alarms, 0);
+  });
 });
 
 t.test('the system clock', async (t) => {
