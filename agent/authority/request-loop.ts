@@ -10,7 +10,7 @@ import { createReflector } from '../kube/reflector.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import type { Bell } from '../runtime/bell.js';
 import { watchChanges } from '../runtime/bell.js';
-import { SignetError, describeError, kindOf, reasonOf } from '../runtime/errors.js';
+import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
@@ -23,6 +23,7 @@ import { WatchedValue } from '../runtime/watched.js';
 export interface RequestKind {
   /** `certificatesigningrequests`, `podcertificaterequests` */
   readonly resource: string;
+  /** `spec.signerName` of what is looked at. */
   readonly signerName: string;
   /** Path of the API group in the version that is served, `/apis/…`; undefined where none is. Throws like `KubeClient.request`. */
   group(signal: AbortSignal): Promise<string | undefined>;
@@ -100,14 +101,19 @@ function note(log: Logger, reason: WatchedValue<Reason | undefined>, next: Reaso
   reason.set(next);
 }
 
-function watchRequests({ resource, signerName, isWaiting }: RequestKind, group: string, options: RequestLoopOptions): Reflector<Named> {
+function isWaitingForUs({ signerName, isWaiting }: RequestKind, object: KubeObject): boolean {
+  return (object['spec'] as { readonly signerName?: unknown } | undefined)?.signerName === signerName && isWaiting(object);
+}
+
+function watchRequests(kind: RequestKind, group: string, options: RequestLoopOptions): Reflector<Named> {
+  const { resource, signerName } = kind;
   return createReflector<Named>({
     ...options,
     path: `${group}/${resource}`,
     query: { fieldSelector: `spec.signerName=${signerName}` },
     resource,
     project: (object) =>
-      isWaiting(object) && object.metadata?.name !== undefined
+      isWaitingForUs(kind, object) && object.metadata?.name !== undefined
         ? { namespace: object.metadata.namespace, name: object.metadata.name }
         : undefined,
     unread: { code: 'requests-unread', detail: resource },
@@ -169,12 +175,12 @@ async function answerOne(kind: RequestKind, options: AnswerAll, { namespace, nam
   try {
     await withDeadline(clock, deadlineMs, 'the answer to a request', signal, async (own) => {
       const object = (await client.request({ path }, own)) as KubeObject;
-      if (kind.isWaiting(object)) await kind.answer(object, path, own);
+      if (isWaitingForUs(kind, object)) await kind.answer(object, path, own);
     });
     return true;
   } catch (error) {
-    const [errorKind, isOurs] = [kindOf(error), error instanceof SignetError];
-    if (errorKind === 'notFound' && isOurs) return true;
+    const errorKind = kindOf(error);
+    if (errorKind === 'notFound') return true;
     // Another replica, or another controller, wrote in between: the next look tells what.
     if (errorKind === 'conflict') log.debug('a request changed meanwhile', { path });
     else if (!signal.aborted) log.warn('cannot answer a request yet', { path, ...errorFields(error) });

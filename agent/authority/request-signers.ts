@@ -4,6 +4,8 @@ import type { KubeClient } from '../kube/client.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Watched } from '../runtime/watched.js';
 import { createCsrSigner } from './csr-signer.js';
+import { tellRequesters } from './pod-certificate-requesters.js';
+import { createPodCertificateSigner } from './pod-certificate-signer.js';
 import type { RequestAuthority } from './request-decision.js';
 import type { RequestLoopOptions } from './request-loop.js';
 import { createRequestLoop } from './request-loop.js';
@@ -15,6 +17,8 @@ export interface RequestSignersOptions extends RequestLoopOptions {
   readonly csrSigner: string | undefined;
   /** Those of other signers that are approved. */
   readonly csrApproved: readonly string[];
+  /** Signer name of PodCertificateRequests. */
+  readonly podCertificateSigner: string | undefined;
 }
 
 export interface RequestSigners {
@@ -23,14 +27,19 @@ export interface RequestSigners {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export function createRequestSigners({ csrSigner, csrApproved, ...options }: RequestSignersOptions): RequestSigners {
+export function createRequestSigners(all: RequestSignersOptions): RequestSigners {
+  const { csrSigner, csrApproved, podCertificateSigner, ...options } = all;
   const kinds = [
     ...(csrSigner === undefined ? [] : [createCsrSigner({ ...options, signerName: csrSigner, does: 'sign' })]),
     ...csrApproved.map((signerName) => createCsrSigner({ ...options, signerName, does: 'approve' })),
+    ...(podCertificateSigner === undefined ? [] : [createPodCertificateSigner({ ...options, signerName: podCertificateSigner })]),
   ];
   const loops = kinds.map((kind) => ({ name: `${kind.resource} of ${kind.signerName}`, loop: createRequestLoop(kind, options) }));
   return {
     degradations: new Map(loops.map(({ name, loop }) => [name, loop.reason])),
-    run: async (signal) => void (await Promise.all(loops.map(({ loop }) => loop.run(signal)))),
+    async run(signal) {
+      const told = podCertificateSigner === undefined ? undefined : tellRequesters(options.client, options.log, signal);
+      await Promise.all([told, ...loops.map(({ loop }) => loop.run(signal))]);
+    },
   };
 }

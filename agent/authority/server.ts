@@ -267,12 +267,13 @@ function createService(clusters: Clusters, certifying: Certifying, shared: Share
 /** Of the objects at the API server of our own cluster. */
 function createSigners(client: KubeClient, own: WatchedCluster, certifying: Certifying, shared: Shared): RequestSigners {
   const { config, clock, log, metrics } = shared;
-  const { kubernetesCsr } = config.requests;
+  const { kubernetesCsr, podCertificate } = config.requests;
   return createRequestSigners({
     client,
     authority: { ...certifying, cluster: own, maxLifetimeMs: config.certificate.maxLifetimeMs, clock, metrics },
     csrSigner: kubernetesCsr.signerName,
     csrApproved: kubernetesCsr.approveOnly,
+    podCertificateSigner: podCertificate.signerName,
     deadlineMs: config.limits.deadlineMs,
     clock,
     log,

@@ -114,7 +114,7 @@ export function caSettings() {
 /** Settings that are sound alone but not together. */
 export function caFaults(config: Typed<CaSettings>): Fault[] {
   const { cluster, clusters, certificate } = config;
-  const faults = issuerFaults(config);
+  const faults = [...issuerFaults(config), ...requestFaults(config)];
   const { lifetimeMs, minLifetimeMs, maxLifetimeMs } = certificate;
   if (lifetimeMs < minLifetimeMs || lifetimeMs > maxLifetimeMs) {
     faults.push({ path: 'certificate.lifetime', message: 'must be between minLifetime and maxLifetime' });
@@ -172,7 +172,32 @@ function requests() {
         [],
       ),
     },
+    podCertificate: {
+      signerName: setting(
+        optional(signerName()),
+        'Signer whose PodCertificateRequests, of kubelets and of agents that act as their node, are signed. Only nodes may have the right to create them.',
+      ),
+    },
   };
+}
+
+/** The least lifetime of a certificate by PodCertificateRequest (certificates.k8s.io). */
+const minPodCertificateMs = 3_600_000;
+
+function requestFaults({ requests: { kubernetesCsr, podCertificate }, certificate, csr }: Typed<CaSettings>): Fault[] {
+  const faults: Fault[] = [];
+  if (kubernetesCsr.approveOnly.some((signer) => signer === kubernetesCsr.signerName))
+    faults.push({
+      path: 'requests.kubernetesCsr.approveOnly',
+      message: 'must not name the signerName, whose requests are approved and signed',
+    });
+  if (podCertificate.signerName === undefined) return faults;
+  // What the API server would refuse of each certificate.
+  const needs = (path: string, text: string): number =>
+    faults.push({ path, message: `must ${text} with requests.podCertificate.signerName` });
+  if (certificate.maxLifetimeMs < minPodCertificateMs) needs('certificate.maxLifetime', 'be at least 1h');
+  if (csr.keyTypes.every((type) => type === 'rsa-2048')) needs('csr.keyTypes', 'have a type beside rsa-2048');
+  return faults;
 }
 
 function limits() {

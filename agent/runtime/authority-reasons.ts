@@ -91,6 +91,10 @@ export const authorityReasons = {
     sentence: 'The request object asks for other usages than those of a certificate of a workload.',
     action: 'Ask for digital signature, client auth and server auth; key encipherment may be there too.',
   },
+  'request-annotations': {
+    sentence: 'The request object has annotations for the signer, which knows none.',
+    action: 'Leave out userAnnotations of the podCertificate volume.',
+  },
   'lifetime-refused': {
     sentence: 'The lifetime that is asked for is out of bounds.',
     action: 'Ask for less, or change certificate.maxLifetime of signet ca.',

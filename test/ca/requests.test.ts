@@ -1,15 +1,18 @@
-// The signers of request objects, with a real API server and the rights of their manifests: our own agent gets its certificates
-// by CertificateSigningRequests, and what others try is denied, each with an audit reason of its own.
+// The signers of request objects, with a real API server and the rights of their manifests: our own agent gets its certificates by
+// both kinds, a real kubelet those of its volumes, and what others try is denied, each with an audit reason of its own.
 
 import type { Test } from 'tap';
 import t from 'tap';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { AuditRecord } from '../../agent/authority/audit.js';
+import { createStubCsr, generateKey } from '../../agent/x509/csr.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAuthority } from '../fixtures/authority.js';
 import { caTrustDomain, csrFor, startTestAuthority } from '../fixtures/authority.js';
 import { createClusterAgent, installRights } from '../fixtures/cluster-agent.js';
 import type { KubeClient, KubeObject } from '../fixtures/cluster-client.js';
+import { startKubelet } from '../fixtures/cluster-kubelet.js';
 import type { TestNode, TestPod } from '../fixtures/cluster-objects.js';
 import {
   apiServerAudience,
@@ -20,11 +23,13 @@ import {
   createPod,
   createToken,
   deletePod,
+  setPhase,
   uniqueName,
 } from '../fixtures/cluster-objects.js';
+import { needs } from '../fixtures/cluster-version.js';
 import { sharedCluster } from '../fixtures/cluster.js';
 import { createTestCsr } from '../fixtures/csrs.js';
-import { agentAccount } from '../fixtures/manifests.js';
+import { agentAccount, applyManifests, readCaComponents, removeRights } from '../fixtures/manifests.js';
 import type { Scene } from '../fixtures/scene.js';
 import { createScene } from '../fixtures/scene.js';
 import { until } from '../fixtures/until.js';
@@ -43,6 +48,37 @@ function startSigner(scene: Scene, nodeAgents: readonly string[]): Promise<TestA
   const requests = { kubernetesCsr: { signerName } };
   return startTestAuthority(scene, cluster, { nodeAgents, components: ['ca-signer-csr'], settings: { requests } });
 }
+
+/** With its roots where pods and agents look for those of the signer. */
+async function startPodSigner(t: Test, scene: Scene): Promise<TestAuthority> {
+  const ca = await startTestAuthority(scene, cluster, {
+    nodeAgents: [],
+    components: ['ca-signer-pod-certificate'],
+    settings: { requests: { podCertificate: { signerName } } },
+  });
+  const trustBundle = readFileSync(ca.rootsFile, 'utf8');
+  await createObjects(cluster, [{ kind: 'ClusterTrustBundle', metadata: { name: bundleName }, spec: { signerName, trustBundle } }]);
+  t.teardown(() => cluster.admin.delete(`/apis/certificates.k8s.io/v1/clustertrustbundles/${bundleName}`));
+  return ca;
+}
+
+const bundleName = 'example.com:workload:root';
+
+/** What a pod has that the kubelet asks for a certificate. */
+const certificateVolume = {
+  containers: [{ name: 'app', image: 'none', volumeMounts: [{ name: 'identity', mountPath: '/identity' }] }],
+  volumes: [
+    {
+      name: 'identity',
+      projected: {
+        sources: [
+          { podCertificate: { signerName, keyType: 'ECDSAP256', credentialBundlePath: 'bundle.pem', maxExpirationSeconds: 3_600 } },
+          { clusterTrustBundle: { name: bundleName, path: 'roots.pem' } },
+        ],
+      },
+    },
+  ],
+};
 
 await t.test('an agent with kubernetes-csr: from a pod to the certificate on its SDS socket', async (t) => {
   const scene = await createScene(t);
@@ -166,3 +202,113 @@ async function allowRequests(t: Test): Promise<void> {
       await cluster.admin.delete(`/apis/rbac.authorization.k8s.io/v1/${resource}/${name}`);
   });
 }
+
+await t.test(
+  'an agent with pod-certificate: as the node, from a pod to the certificate on its SDS socket',
+  needs('podCertificates'),
+  async (t) => {
+    const scene = await createScene(t);
+    const ca = await startPodSigner(t, scene);
+    const node = await createNode(cluster);
+    const components = ['pods-as-node', 'roots-cluster-trust-bundle', 'upstream-pod-certificate'] as const;
+    await installRights(t, cluster, components);
+    const agent = await createClusterAgent(scene, cluster, {
+      node,
+      components,
+      caRoots: readFileSync(ca.rootsFile, 'utf8'),
+      config: ({ upstream }) => ({ upstreams: [upstream], identities: { select: { namespaces: [namespace] } } }),
+    });
+    await agent.start();
+    const pod = await podOn(node, 'web');
+    const { stdout, stderr, code } = await agent.command('fetch', '--socket', agent.socket, '--pem', '--timeout', '60', idOf('web'));
+    t.equal(code, 0, stderr);
+    const [leaf] = readCertificates(stdout, { source: 'fetch' });
+    t.same(leaf?.uriSans, [idOf('web')]);
+    const lines = ca.audit();
+    t.match(lines, [
+      {
+        authMode: 'request-object',
+        caller: { namespace, serviceAccount: 'web', pod: { uid: pod.uid }, node: { name: node.name } },
+        identity: idOf('web'),
+        decision: 'grant',
+        reason: 'own',
+      },
+    ]);
+    t.equal(lines.length, 1, 'one request, one decision');
+  },
+);
+
+await t.test('a podCertificate volume of a real kubelet', needs('podCertificates'), async (t) => {
+  const scene = await createScene(t);
+  const ca = await startPodSigner(t, scene);
+  const node = await createNode(cluster);
+  const kubelet = await startKubelet(scene, cluster, node);
+  const pod = await createPod(cluster, { namespace, account: 'orders', node: node.name, spec: certificateVolume });
+  const bundle = join(kubelet.volumeDirectory(pod.uid, 'identity'), 'bundle.pem');
+  await until('the volume has its certificate', 60_000, async () => existsSync(bundle));
+  // The key stands before the chain.
+  const [, chain = ''] = readFileSync(bundle, 'utf8').split(/(?=-----BEGIN CERTIFICATE-----)/);
+  const [leaf] = readCertificates(chain, { source: bundle });
+  const [root] = readCertificates(readFileSync(ca.rootsFile), { source: 'roots' });
+  t.same(leaf?.uriSans, [idOf('orders')]);
+  t.ok(root !== undefined && leaf?.isSignedBy(root));
+  t.equal((leaf?.notAfter ?? 0) - (leaf?.notBefore ?? 0), 3_600_000, 'as long as the volume asks for');
+  await until('the pod runs', 60_000, async () => {
+    const { status } = await cluster.admin.get<{ readonly status: { readonly phase: string } }>(pod.path);
+    return status.phase === 'Running';
+  });
+  t.match(ca.audit(), [{ decision: 'grant', reason: 'own', identity: idOf('orders'), through: { uid: pod.uid } }]);
+  t.ok(
+    ca.logs.some((line) => line.includes('besides nodes these may create') && line.includes('Group system:masters')),
+    'who else may ask is told at the start',
+  );
+});
+
+await t.test(
+  'requests of a node for pods that may not have a certificate, and of others than nodes',
+  needs('podCertificates'),
+  async (t) => {
+    const scene = await createScene(t);
+    const ca = await startPodSigner(t, scene);
+    const policy = readCaComponents(['ca-signer-pod-certificate']).objects.filter(({ kind }) => kind?.startsWith('Validating') === true);
+    await applyManifests(cluster, { objects: policy, patches: [] });
+    t.teardown(() => removeRights(cluster, { objects: policy, patches: [] }));
+    const node = await createNode(cluster);
+    const pod = await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running', spec: certificateVolume });
+    const requests = `/apis/certificates.k8s.io/v1/namespaces/${namespace}/podcertificaterequests`;
+    const { metadata: account } = await cluster.admin.get(`/api/v1/namespaces/${namespace}/serviceaccounts/web`);
+    const stub = (await createStubCsr(await generateKey('ec-p256'))).toString('base64');
+    const bodyOf = (spec: object): object => ({
+      metadata: { name: uniqueName('attack') },
+      spec: {
+        ...{ signerName, podName: pod.name, podUID: pod.uid, serviceAccountName: 'web', serviceAccountUID: account.uid },
+        ...{ nodeName: node.name, nodeUID: node.uid, maxExpirationSeconds: 3_600, stubPKCS10Request: stub, ...spec },
+      },
+    });
+    const reasonOf = async (spec: object, told: string): Promise<AuditRecord['reason'] | undefined> => {
+      // What the API server refuses for a moment, since it has not seen the pod yet, is asked again.
+      const { metadata } = await until('a request', 60_000, async () => {
+        const { status, body } = await node.client.send({ method: 'POST', path: requests, body: bodyOf(spec) });
+        return status === 201 && body;
+      });
+      const { status } = await until('an answer', 60_000, async () => {
+        const object = await cluster.admin.get<KubeObject & Conditions>(`${requests}/${metadata.name ?? ''}`);
+        return (object.status.conditions ?? []).length > 0 && object;
+      });
+      t.match(status.conditions, [{ type: 'Denied', reason: told, message: /^refused; the audit log/ }]);
+      return ca.audit().find(({ requestId }) => requestId === metadata.uid)?.reason;
+    };
+    const annotated = { unverifiedUserAnnotations: { 'example.com/name': 'orders' } };
+    t.equal(await reasonOf(annotated, 'InvalidUnverifiedUserAnnotations'), 'request-annotations');
+    const named = Buffer.from(createTestCsr({ uris: [idOf('orders')] }).replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('base64');
+    t.equal(await reasonOf({ stubPKCS10Request: named }, 'Refused'), 'csr-extra-name', 'a name in the stub');
+    await setPhase(cluster, pod, 'Succeeded');
+    await until('the index has it', 60_000, async () => (await reasonOf({}, 'Refused')) === 'caller-pod-finished');
+
+    // The policy is in effect a moment after it was made.
+    await until('only nodes may ask', 60_000, async () => {
+      const { status, message } = await cluster.admin.send({ method: 'POST', path: `${requests}?dryRun=All`, body: bodyOf({}) });
+      return status === 422 && message.includes('only nodes may ask this signer');
+    });
+  },
+);

@@ -173,20 +173,23 @@ function containerOf(workload: unknown): Container {
   return spec.template.spec.containers[0] ?? {};
 }
 
+const rbac = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'] as const;
+
 t.test('what the CA writes is tied to its name, but for the creation of a Lease', (t) => {
   const { objects: rights } = readCaComponents(caComponents);
   const rules = rights.flatMap((object) => (object['rules'] ?? []) as readonly (Rule & { readonly resourceNames?: readonly string[] })[]);
   t.ok(rules.length > caComponents.length);
   for (const { resources, verbs, resourceNames } of rules) {
-    const read = ['namespaces', 'certificatesigningrequests'];
+    const read = ['namespaces', 'certificatesigningrequests', 'podcertificaterequests', ...rbac];
     const isRead = verbs.every((verb) => ['get', 'list', 'watch'].includes(verb)) && resources.every((each) => read.includes(each));
     // Which of them, the right on the signer says.
-    const isAnswer = verbs.join() === 'patch' && resources.every((each) => /^certificatesigningrequests\/(approval|status)$/.test(each));
+    const isAnswer =
+      verbs.join() === 'patch' && resources.every((each) => /^(certificatesigning|podcertificate)requests\/(approval|status)$/.test(each));
     const isLease = resources.includes('leases') && verbs.join() === 'create';
     t.ok(isRead || isLease || isAnswer || (resourceNames ?? []).length > 0, `${verbs.join()} ${resources.join()}`);
     t.notOk([...resources, ...verbs, ...(resourceNames ?? [])].some((word) => word.includes('*')));
   }
-  for (const { metadata, subjects } of rights.filter(({ kind }) => kind?.endsWith('Binding') === true))
+  for (const { metadata, subjects } of rights.filter(({ kind }) => kind?.endsWith('RoleBinding') === true))
     t.match(subjects, [{ kind: 'ServiceAccount', name: 'signet-ca', namespace: 'signet-system' }], metadata.name ?? '');
   t.end();
 });

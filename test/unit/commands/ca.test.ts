@@ -110,6 +110,8 @@ t.test('audit verify: a log of the service is sound, and one that was changed is
     change(record);
     return JSON.stringify(record);
   };
+  const approved = changed((record) => Object.assign(record, { issued: undefined, approvedFor: 'example.com/other' }));
+  t.match((await verify(`${approved}\n${approved}\n`)).out, '2 lines, 0 of them with a fault', 'signed by another, no serial number');
   const table: readonly (readonly [string, RegExp])[] = [
     [
       changed(({ through }) => Object.assign(through ?? {}, { node: 'node-b' })),
@@ -119,6 +121,7 @@ t.test('audit verify: a log of the service is sound, and one that was changed is
     [changed(({ caller }) => Object.assign(caller ?? {}, { pod: { name: 'signet-agent', uid: 'x' } })), /caller-pod-replaced/],
     [changed((record) => Object.assign(record, { identity: 'spiffe://example.com/ns/shop/sa/web' })), /identity-foreign/],
     [changed((record) => Object.assign(record, { reason: 'own' })), /by the rule own, but it is node/],
+    [changed((record) => delete record['issued']), /without what it was decided on/],
     [changed((record) => delete record['through']), /without what it was decided on/],
     [changed((record) => Object.assign(record, { through: { uid: 1 } })), /is no audit line/],
     [`${grant}\n${grant}`, /line 2 has the serial number/],

@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import type { CsrPolicy } from '../../../agent/x509/csr-policy.js';
-import { certifiedKeyTypes, checkCsr } from '../../../agent/x509/csr-policy.js';
+import { certifiedKeyTypes, checkCsr, checkStubCsr, identityIn } from '../../../agent/x509/csr-policy.js';
 import * as der from '../../../agent/x509/der.js';
 import { extension } from '../../../agent/x509/sign.js';
 import { csrFor } from '../../fixtures/authority.js';
@@ -94,4 +94,30 @@ t.test('what is no request', async (t) => {
   ]) {
     await t.rejects(checkCsr(text, uri, strict), { name: 'SignetError', kind: 'invalid', reason: 'csr-malformed' });
   }
+});
+
+t.test('the identity of a request that alone says which one is meant', (t) => {
+  t.equal(identityIn(createTestCsr({ uris: [uri] })), uri);
+  for (const [spec, reason] of [
+    [{}, 'csr-other-name'],
+    [{ dnsNames: ['web'] }, 'csr-other-name'],
+    [{ uris: [uri, caIdOf('shop/other')] }, 'csr-extra-name'],
+  ] as const)
+    t.throws(() => identityIn(createTestCsr(spec)), { name: 'SignetError', kind: 'invalid', reason });
+  t.throws(() => identityIn('x'), { name: 'SignetError', kind: 'invalid', reason: 'csr-malformed' });
+  t.end();
+});
+
+t.test('a stub that names nobody: what it asks for all the same is refused, or left out', async (t) => {
+  const stubOf = (spec: TestCsr): Buffer => Buffer.from(createTestCsr(spec).replaceAll(/-----[^-]+-----/g, ''), 'base64');
+  const key = createTestKey();
+  t.match(await checkStubCsr(stubOf({ key, subject: commonName('web') }), strict), { publicKeySpki: key.publicKeySpki });
+  for (const [spec, reason] of [
+    [{ uris: [uri] }, 'csr-extra-name'],
+    [{ extensions: [isCa] }, 'csr-extra-extension'],
+  ] as const) {
+    await t.rejects(checkStubCsr(stubOf({ ...spec, key }), strict), { name: 'SignetError', kind: 'invalid', reason });
+    t.match(await checkStubCsr(stubOf({ ...spec, key }), lenient), { publicKeySpki: key.publicKeySpki }, reason);
+  }
+  await t.rejects(checkStubCsr(stubOf({ signedBy: key }), lenient), { name: 'SignetError', kind: 'invalid', reason: 'csr-signature' });
 });
