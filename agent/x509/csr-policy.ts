@@ -9,9 +9,10 @@ import { SignetError } from '../runtime/errors.js';
 import type { Fields } from '../runtime/errors.js';
 import type { ReasonCode } from '../runtime/reasons.js';
 import type { Csr } from './csr.js';
-import { isSignedBy, parseCsr, requestedKey } from './csr.js';
+import { isSignedBy, parseCsr } from './csr.js';
 import * as der from './der.js';
 import { extensionOids } from './extensions.js';
+import { readPublicKey } from './public-key.js';
 
 /** Types and sizes of keys that can be certified. */
 export const certifiedKeyTypes = ['ec-p256', 'ec-p384', 'ec-p521', 'rsa-2048', 'rsa-3072', 'rsa-4096'] as const;
@@ -71,19 +72,19 @@ export interface ProvenKey {
 }
 
 export async function checkProvenKey({ publicKeySpki, proof, proven }: ProvenKey, policy: CsrPolicy): Promise<CheckedCsr> {
-  const key = certifiableKey({ publicKeySpki }, policy);
+  const key = await certifiableKey(publicKeySpki, policy);
   const padded = key.asymmetricKeyType === 'rsa' ? { key, padding: constants.RSA_PKCS1_PSS_PADDING } : key;
   if (!(await promisify(verify)('sha256', proven, padded, proof))) throw refuse('csr-signature');
   return checked(publicKeySpki);
 }
 
 async function checkSigned(csr: Csr, policy: CsrPolicy): Promise<CheckedCsr> {
-  if (!(await isSignedBy(csr, certifiableKey(csr, policy)))) throw refuse('csr-signature');
+  if (!(await isSignedBy(csr, await certifiableKey(csr.publicKeySpki, policy)))) throw refuse('csr-signature');
   return checked(csr.publicKeySpki);
 }
 
-function certifiableKey(holder: Pick<Csr, 'publicKeySpki'>, { keyTypes }: CsrPolicy): KeyObject {
-  const key = requestedKey(holder);
+async function certifiableKey(publicKeySpki: Buffer, { keyTypes }: CsrPolicy): Promise<KeyObject> {
+  const key = await readPublicKey(publicKeySpki);
   const keyType = key === undefined ? 'unreadable' : keyTypeOf(key);
   if (key === undefined || !(keyTypes as readonly string[]).includes(keyType)) throw refuse('csr-key', { keyType });
   return key;

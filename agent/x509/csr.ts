@@ -2,7 +2,7 @@
 // Made by the certificate cache, read by our CAs. A request that leaves here has passed its own check.
 
 import type { KeyObject } from 'node:crypto';
-import { createPublicKey, verify } from 'node:crypto';
+import { verify } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
@@ -11,7 +11,7 @@ import type { Extensions } from './extensions.js';
 import { extensionTypes, nameForms, readExtensions } from './extensions.js';
 import { formatPem } from './pem.js';
 import type { PrivateKey } from './private-key.js';
-import { signatureAlgorithms } from './signature-algorithms.js';
+import { isQuick, signatureAlgorithms } from './signature-algorithms.js';
 
 export type { KeyType } from './private-key.js';
 export { PrivateKey, generateKey, keyTypes, publicKeyOf } from './private-key.js';
@@ -114,19 +114,11 @@ function requestedExtensions(attributes: der.Asn1): readonly der.Asn1[] {
   return values.flatMap((value) => der.elements(value));
 }
 
-/** The key that a certificate is asked for; undefined when OpenSSL cannot read it. Slow; for requests from outside. */
-export function requestedKey(csr: Pick<Csr, 'publicKeySpki'>): KeyObject | undefined {
-  try {
-    return createPublicKey({ key: csr.publicKeySpki, format: 'der', type: 'spki' });
-  } catch {
-    return undefined;
-  }
-}
-
-/** Whether the request is signed by this key of it; in the thread pool. */
+/** Whether the request is signed by this key of it. */
 export async function isSignedBy(csr: Csr, key: KeyObject): Promise<boolean> {
   const algorithm = signatureAlgorithms.get(csr.signatureAlgorithm);
   if (algorithm === undefined || algorithm.keyType !== key.asymmetricKeyType) return false;
+  if (isQuick(key)) return verify(algorithm.digest, csr.signed, key, csr.signature);
   return await new Promise((resolve, reject) => {
     verify(algorithm.digest, csr.signed, key, csr.signature, (error, valid) => (error === null ? resolve(valid) : reject(error)));
   });

@@ -10,7 +10,7 @@ import { formatInstant } from '../runtime/time.js';
 import type { Certificate } from './certificate.js';
 import { certificateFields, findChain } from './chain.js';
 import { readCertificates } from './pem.js';
-import { signatureAlgorithmOf } from './signature-algorithms.js';
+import { isQuick, signatureAlgorithmOf } from './signature-algorithms.js';
 import type { Signer, SignerName } from './sign.js';
 
 export interface Issuer extends Signer {
@@ -143,6 +143,7 @@ export async function readKeyFile(path: string): Promise<KeyObject> {
 /** A signer with the key in its closure. */
 export function createSigner(key: KeyObject): Signer {
   const algorithm = signatureAlgorithmOf(key);
+  if (isQuick(key)) return { algorithm, sign: async (data) => sign(algorithm.digest, data, key) };
   return {
     algorithm,
     sign: async (data) =>

@@ -1,0 +1,23 @@
+// Public keys as others send them. Read by our CAs from certificate requests.
+
+import type { KeyObject as Key } from 'node:crypto';
+import { KeyObject, createPublicKey, webcrypto } from 'node:crypto';
+
+/** DER of a SubjectPublicKeyInfo on P-256 before the coordinates of its point, which is not compressed (RFC 5480 §2). */
+const p256Head = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex');
+const p256Length = p256Head.length + 64;
+
+/**
+ * From a SubjectPublicKeyInfo in DER; undefined for what OpenSSL does not take, such as a point that is not on its curve. On P-256
+ * it is read by WebCrypto, which needs nothing but the point: the decoder of OpenSSL 3.0 takes longer than a signature.
+ */
+export async function readPublicKey(publicKeySpki: Buffer): Promise<Key | undefined> {
+  try {
+    const isOnP256 = publicKeySpki.length === p256Length && publicKeySpki.subarray(0, p256Head.length).equals(p256Head);
+    if (!isOnP256) return createPublicKey({ key: publicKeySpki, format: 'der', type: 'spki' });
+    const point = publicKeySpki.subarray(p256Head.length - 1);
+    return KeyObject.from(await webcrypto.subtle.importKey('raw', point, { name: 'ECDSA', namedCurve: 'P-256' }, true, ['verify']));
+  } catch {
+    return undefined;
+  }
+}
