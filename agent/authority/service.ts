@@ -13,7 +13,7 @@ import { SignetError, kindOf, reasonOf, toWireStatus } from '../runtime/errors.j
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
-import { formatInstant, withDeadline } from '../runtime/time.js';
+import { formatInstant, settleWithin } from '../runtime/time.js';
 import type { CsrPolicy } from '../x509/csr-policy.js';
 import { checkCsr } from '../x509/csr-policy.js';
 import type { AuditDraft, AuditLog } from './audit.js';
@@ -75,10 +75,7 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
       return await conclude(draft, new SignetError('exhausted', 'too many calls are under way', { reason: 'busy' }));
     }
     try {
-      const never = new AbortController().signal;
-      const outcome = await withDeadline(clock, limits.deadlineMs, 'the call', never, () => work(draft, request, metadata)).catch(
-        toSignetError,
-      );
+      const outcome = await settleWithin(clock, limits.deadlineMs, 'the call', () => work(draft, request, metadata)).catch(toSignetError);
       if (outcome instanceof SignetError && outcome.kind === 'internal') log.error('a call failed', errorFields(outcome));
       return await conclude(draft, outcome);
     } finally {

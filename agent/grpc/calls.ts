@@ -5,7 +5,7 @@ import type { Gauge, Histogram } from 'prom-client';
 import { kindOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
-import { withDeadline } from '../runtime/time.js';
+import { settleWithin } from '../runtime/time.js';
 
 export interface CallsOptions {
   /** Calls under way at once. */
@@ -43,9 +43,8 @@ export function createCalls({ limit, clock, log, metrics }: CallsOptions): Calls
       };
     },
     async idle(deadlineMs) {
-      const never = new AbortController().signal;
       const ended = inFlight === 0 ? Promise.resolve() : new Promise<void>((resolve) => (onIdle = resolve));
-      await withDeadline(clock, deadlineMs, 'the calls under way', never, () => ended).catch((error: unknown) => {
+      await settleWithin(clock, deadlineMs, 'the calls under way', () => ended).catch((error: unknown) => {
         if (kindOf(error) !== 'deadline') throw error;
         log.warn('calls were still under way at the end', { calls: inFlight });
       });

@@ -103,13 +103,13 @@ export function createTokenReviewer({ client, audiences, clock, metrics }: Token
 
   return {
     async review(token) {
-      const { expiresAt } = preCheck(token, audiences, clock.now());
       const key = createHash('sha256').update(token).digest('base64');
       const known = kept.get(key);
       if (known !== undefined && known.until > clock.monotonic() && known.expiresAt > clock.now()) {
         metrics.tokenReviews.inc({ way: 'cached', result: 'ok' });
         return known.holder;
       }
+      const { expiresAt } = preCheck(token, audiences, clock.now());
       const pending = asked.get(key) ?? ask(key, token, expiresAt);
       asked.set(key, pending);
       return await pending;

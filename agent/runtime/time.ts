@@ -112,7 +112,7 @@ export async function withDeadline<T>(
       const { reason } = signal as { readonly reason: unknown };
       stop(reason instanceof SignetError && reason.kind === 'deadline' ? reason : new SignetError('cancelled', `${what} was cancelled`));
     };
-    const alarm = clock.alarm(deadlineMs, () => stop(new SignetError('deadline', `${what} took too long`, { fields: { deadlineMs } })));
+    const alarm = clock.alarm(deadlineMs, () => stop(tooLong(what, deadlineMs)));
     if (signal.aborted) {
       onAbort();
       return;
@@ -124,4 +124,21 @@ export async function withDeadline<T>(
       (error: unknown) => finish(() => reject(error)),
     );
   });
+}
+
+/** As `withDeadline`, for work that nothing stops: what it comes to after the deadline is dropped. */
+export async function settleWithin<T>(clock: Clock, deadlineMs: number, what: string, work: () => Promise<T>): Promise<T> {
+  let alarm: Alarm | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    alarm = clock.alarm(deadlineMs, () => reject(tooLong(what, deadlineMs)));
+  });
+  try {
+    return await Promise.race([work(), late]);
+  } finally {
+    alarm?.cancel();
+  }
+}
+
+function tooLong(what: string, deadlineMs: number): SignetError {
+  return new SignetError('deadline', `${what} took too long`, { fields: { deadlineMs } });
 }

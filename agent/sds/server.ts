@@ -6,7 +6,7 @@ import { Server } from '@grpc/grpc-js';
 import type { Metrics } from '../metrics.js';
 import { kindOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
-import { withDeadline } from '../runtime/time.js';
+import { settleWithin } from '../runtime/time.js';
 import { createAcceptor } from './accept.js';
 import type { CallLimits } from '../grpc/call-bounds.js';
 import { createCallBounds } from '../grpc/call-bounds.js';
@@ -55,8 +55,7 @@ export function createSdsServer({ service, policy, limits, clock, metrics }: Sds
       // Not events.once: a reset is an end like any other.
       const closed = Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
       server.forceShutdown();
-      const never = new AbortController().signal;
-      await withDeadline(clock, deadlineMs, 'closing connections', never, () => closed).catch((error: unknown) => {
+      await settleWithin(clock, deadlineMs, 'closing connections', () => closed).catch((error: unknown) => {
         // A client that does not close its end is left behind with what it did not read.
         if (kindOf(error) !== 'deadline') throw error;
       });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SignetError } from '../../../agent/runtime/errors.js';
-import { aborted, backoff, maxAlarmMs, nextTurn, sleep, systemClock, withDeadline } from '../../../agent/runtime/time.js';
+import { aborted, backoff, maxAlarmMs, nextTurn, settleWithin, sleep, systemClock, withDeadline } from '../../../agent/runtime/time.js';
 import { createFakeClock } from '../../fixtures/clock.js';
 
 t.test('backoff doubles, is capped, and jitter takes off at most a half', async (t) => {
@@ -111,6 +111,26 @@ t.test('withDeadline', async (t) => {
     t.match(seen, { kind: 'deadline', message: 'all of it took too long' });
     t.equal(clock.alarms, 0);
   });
+});
+
+t.test('settleWithin', async (t) => {
+  const clock = createFakeClock();
+  t.equal(await settleWithin(clock, 10, 'call', async () => 5), 5);
+  await t.rejects(
+    settleWithin(clock, 10, 'call', () => {
+      throw new SignetError('invalid', 'thrown before the first await');
+    }),
+    { name: 'SignetError', kind: 'invalid' },
+  );
+  t.equal(clock.alarms, 0);
+
+  let fail = (_error: Error): void => {};
+  const call = settleWithin(clock, 10, 'call', () => new Promise((_resolve, reject) => (fail = reject)));
+  const rejected = t.rejects(call, { name: 'SignetError', kind: 'deadline', message: 'call took too long', fields: { deadlineMs: 10 } });
+  await clock.advance(10);
+  await rejected;
+  fail(new Error('too late: not an unhandled rejection'));
+  await nextTurn();
 });
 
 t.test('the system clock', async (t) => {
