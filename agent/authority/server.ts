@@ -84,9 +84,9 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const shared: Shared = { config, native, clock, log, metrics };
 
   const audit = await openAudit(options, shared);
-  const connect = createConnect(options.env ?? processEnvironment(), shared);
-  const own = connect(config.kubeconfig);
-  const clusters = createClusters(own, connect, shared);
+  const apiServers = createApiServers(options.env ?? processEnvironment(), shared);
+  const own = apiServers.connect(config.kubeconfig);
+  const clusters = createClusters(own, apiServers.connect, shared);
   const readiness = createReadiness();
   for (const { id, pods } of clusters) readiness.follow(`pods of ${id}`, pods.reason, 'needed');
   const beforeScrape = (): void => metrics.ready.set(readiness.state.value.ready ? 1 : 0);
@@ -99,6 +99,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const opened = await openService({ own, clusters, audit, signal: options.signal ?? new AbortController().signal }, shared).catch(
     async (error: unknown) => {
       await tasks.stop(stopMs);
+      apiServers.close();
       await audit.close();
       throw error;
     },
@@ -129,6 +130,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
         await service.idle(drainMs);
         grpc.close();
         await tasks.stop(stopMs);
+        apiServers.close();
         await audit.close();
         log.info('stopped');
       }
@@ -150,16 +152,30 @@ async function openAudit({ writeOutput }: AuthorityOptions, { config, clock, log
   return createAuditLog({ sink, onFailure, log, metrics });
 }
 
-type Connect = (kubeconfig: string | undefined) => KubeClient;
+interface ApiServers {
+  connect(kubeconfig: string | undefined): KubeClient;
+  /** Closes the connections of all clients. */
+  close(): void;
+}
 
-function createConnect(env: Environment, { clock, log, metrics }: Shared): Connect {
-  return (kubeconfig) => createKubeClient({ credential: createCredential({ kubeconfig, env, clock, log, metrics }), clock, metrics });
+function createApiServers(env: Environment, { clock, log, metrics }: Shared): ApiServers {
+  const clients: KubeClient[] = [];
+  return {
+    connect(kubeconfig) {
+      const client = createKubeClient({ credential: createCredential({ kubeconfig, env, clock, log, metrics }), clock, metrics });
+      clients.push(client);
+      return client;
+    },
+    close() {
+      for (const client of clients) client.close();
+    },
+  };
 }
 
 /** Our own first. */
 type Clusters = readonly [WatchedCluster, ...WatchedCluster[]];
 
-function createClusters(own: KubeClient, connect: Connect, { config, clock, log, metrics }: Shared): Clusters {
+function createClusters(own: KubeClient, connect: ApiServers['connect'], { config, clock, log, metrics }: Shared): Clusters {
   const { audiences, whenApiServerAway, cluster, clusters } = config;
   const create = ({ id, aliases = [] }: Pick<RemoteCluster, 'id' | 'aliases'>, client: KubeClient): WatchedCluster =>
     createCluster({ id, aliases, client, audiences, whenApiServerAway, clock, log, metrics });

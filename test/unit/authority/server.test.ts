@@ -149,6 +149,7 @@ t.test('at the end calls under way are answered', async (t) => {
   t.equal((await call).code, 0);
   await stopping;
   t.match((await client.call({ token: token(), identity: web })).code, 14);
+  await until('the end of its connections to the API server', 30_000, async () => server.connections.open === 0);
 });
 
 t.test('a message that is too large has an audit line all the same', async (t) => {
