@@ -63,7 +63,9 @@ const serverLimits = { callsPerConnection: 256, messageBytes: 64 * 1024 } as con
 /** All callers are pods of this node, each with an address of its own; behind a Service they may share one. */
 const callLimits = { streams: 4_096, streamsPerOwner: 2_048, unfinishedBytes: 8 * 1024 * 1024 } as const;
 const retry = { minMs: 500, maxMs: 30_000 } as const;
-const idleMs = 800;
+/** Together less than the second that parts have at the end. */
+const drainMs = 600;
+const idleMs = 200;
 
 export function createLocalCa(options: LocalCaOptions): LocalCa {
   const { serving, admission, audiences, clock, metrics } = options;
@@ -105,9 +107,9 @@ export function createLocalCa(options: LocalCaOptions): LocalCa {
       await Promise.all([listener.run(signal), serving.run(listener.show, signal)]);
       address.set(undefined);
     }
-    server.goAway();
+    await server.drain(drainMs);
+    // Of callers that are gone.
     await service.idle(idleMs);
-    server.close();
   };
 
   return {

@@ -65,7 +65,7 @@ export interface Authority {
 }
 
 /** How long calls under way have, and each group of parts; together less than 15 s. */
-const drainMs = 10_000;
+const drainMs = 8_000;
 const stopMs = 2_000;
 
 /** Starts all parts; the service is reachable when it returns, and says UNAVAILABLE until the pods are read. */
@@ -126,9 +126,9 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
         log.info('stopping');
         readiness.drain();
         await doors.stop(stopMs);
-        grpc.goAway();
-        await service.idle(drainMs);
-        grpc.close();
+        await grpc.drain(drainMs);
+        // Of callers that are gone.
+        await service.idle(stopMs);
         await tasks.stop(stopMs);
         apiServers.close();
         await audit.close();

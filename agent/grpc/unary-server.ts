@@ -5,7 +5,9 @@ import type { Socket } from 'node:net';
 import type { ServerInterceptor, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import { Server, ServerInterceptingCall } from '@grpc/grpc-js';
 import type { CommonMetrics } from '../metrics.js';
+import { kindOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
+import { withDeadline } from '../runtime/time.js';
 import type { CallLimits } from './call-bounds.js';
 import { createCallBounds } from './call-bounds.js';
 import type { GuardOptions } from './http2-guard.js';
@@ -36,9 +38,11 @@ export interface UnaryServerOptions {
 export interface UnaryServer {
   /** For a listener whose sockets nothing was read from. */
   accept(this: void, socket: Socket): void;
-  /** Says GOAWAY; calls under way go on. */
-  goAway(): void;
-  close(): void;
+  /**
+   * Says GOAWAY and lets calls under way end, those too whose message is not all there yet; settles when each connection has its
+   * answers and is closed, or at the deadline, which ends what is left.
+   */
+  drain(deadlineMs: number): Promise<void>;
 }
 
 const http2Limits = { headerListBytes: 32 * 1024, controlFrames: 1_000, halfOpenMs: 10_000 } as const;
@@ -54,10 +58,25 @@ export function createUnaryServer(service: UnaryService, { limits, calls, onHead
   server.addService(service.definition, service.handlers);
   const bounds = createCallBounds(calls, (address) => address);
   const injector = createGuardedInjector(server, { limits: http2Limits, calls: bounds, onHeaders, clock, metrics });
+  const sockets = new Set<Socket>();
   return {
-    accept: (socket) => injector.inject(socket),
-    goAway: () => injector.close(),
-    close: () => server.forceShutdown(),
+    accept(socket) {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      injector.inject(socket);
+    },
+    async drain(deadlineMs) {
+      // Not events.once: a reset is an end like any other.
+      const closed = Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
+      injector.close();
+      const never = new AbortController().signal;
+      await withDeadline(clock, deadlineMs, 'closing connections', never, () => closed).catch((error: unknown) => {
+        if (kindOf(error) !== 'deadline') throw error;
+      });
+      server.forceShutdown();
+      // A session that has said GOAWAY leaves its socket to the other side.
+      for (const socket of sockets) socket.destroy();
+    },
   };
 }
 

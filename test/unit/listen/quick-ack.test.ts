@@ -64,7 +64,7 @@ async function createScene(t: Test, acknowledge: Native['acknowledge']) {
   t.teardown(async () => {
     client.close();
     end.abort();
-    grpc.close();
+    await grpc.drain(0);
     await running;
   });
   const call = () =>
