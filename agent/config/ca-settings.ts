@@ -77,6 +77,11 @@ export function caSettings() {
         'The Lease that one replica holds: it rotates the issuer in the Secret and writes roots and serving certificates.',
         'signet-ca',
       ),
+      duration: setting(
+        duration('3s', '10m'),
+        'How long after the end of the replica that holds it another one takes over. It is renewed three times as often.',
+        '15s',
+      ),
     },
     rotation: {
       lag: setting(

@@ -17,7 +17,7 @@ export interface LeaseOptions {
   readonly name: string;
   /** Who we are: of no other process, e.g. the name of the pod. */
   readonly holder: string;
-  /** Others may take the lock when it was not renewed for this long, in ms, whole seconds. Default 15 s. */
+  /** Others may take the lock when it was not renewed for this long, in ms; up to a second longer if it is no whole second. Default 15 s. */
   readonly durationMs?: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -78,7 +78,7 @@ export function createLease(options: LeaseOptions): Lease {
       metadata: { name, namespace, ...(current === undefined ? {} : { resourceVersion: current.version }) },
       spec: {
         holderIdentity: own ? holder : '',
-        leaseDurationSeconds: own ? durationMs / 1_000 : 1,
+        leaseDurationSeconds: own ? Math.ceil(durationMs / 1_000) : 1,
         acquireTime: isRenewal ? current.acquireTime : now,
         renewTime: now,
         leaseTransitions: current === undefined ? 0 : current.transitions + (isRenewal ? 0 : 1),

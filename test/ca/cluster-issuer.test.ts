@@ -4,104 +4,25 @@
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Test } from 'tap';
 import t from 'tap';
-import { caAudience, createRawCaClient, readAuditLines } from '../fixtures/authority.js';
-import type { Child, Finished } from '../fixtures/child.js';
-import { runToEnd, startChild } from '../fixtures/child.js';
+import { createRawCaClient, readAuditLines } from '../fixtures/authority.js';
+import type { CaReplica } from '../fixtures/ca-installation.js';
+import { installCa, untilReady } from '../fixtures/ca-installation.js';
 import { sharedCluster } from '../fixtures/cluster.js';
-import { writeKubeconfig } from '../fixtures/cluster-credentials.js';
-import { apiServerAudience, createAccount, createNamespace, createNode, createPod, createToken } from '../fixtures/cluster-objects.js';
 import { kubernetes } from '../fixtures/cluster-version.js';
 import { freePorts } from '../fixtures/free-ports.js';
-import { agentAccount, applyManifests, caComponents, readCaComponents, removeRights } from '../fixtures/manifests.js';
 import { createScene } from '../fixtures/scene.js';
-import { binary } from '../fixtures/signet.js';
 import { pause, stopwatch, until } from '../fixtures/until.js';
 
 const cluster = await sharedCluster(t);
 const scene = await createScene(t);
-const system = { namespace: 'signet-system', account: 'signet-ca' };
-const secretPath = '/api/v1/namespaces/signet-system/secrets/signet-ca-issuer';
-const leasePath = '/apis/coordination.k8s.io/v1/namespaces/signet-system/leases/signet-ca';
 const file = (name: string): string => join(scene.directory, name);
+const { template, caller, startReplica, command } = await installCa(t, scene, cluster);
+const { token, identity } = caller;
+const rootsPath = `/api/v1/namespaces/${caller.namespace}/configmaps/signet-ca-root`;
 
 /** Lifetimes that let a rotation pass while we wait. */
-const brisk = { SIGNET_CERTIFICATE_LIFETIME: '10s', SIGNET_CERTIFICATE_MAX_LIFETIME: '10s', SIGNET_ROTATION_LAG: '2s' };
-
-interface Deployment {
-  readonly spec: { readonly template: { readonly spec: PodSpec } };
-}
-
-interface PodSpec {
-  readonly volumes: readonly { readonly name: string }[];
-  readonly containers: readonly {
-    readonly volumeMounts: readonly { readonly name: string }[];
-    readonly env: readonly { readonly name: string; readonly value?: string }[];
-  }[];
-}
-
-/** Applies what is shipped; gives the template of its pods as the API server has it. */
-async function install(t: Test): Promise<PodSpec> {
-  await cluster.admin.send({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name: system.namespace } } });
-  for (const path of [secretPath, leasePath]) await cluster.admin.send({ method: 'DELETE', path });
-  const manifests = readCaComponents(['ca', ...caComponents.filter((name) => name !== 'ca-istio')]);
-  await applyManifests(cluster, manifests);
-  t.teardown(() => removeRights(cluster, manifests));
-  const deployment = await cluster.admin.get<Deployment>('/apis/apps/v1/namespaces/signet-system/deployments/signet-ca');
-  return deployment.spec.template.spec;
-}
-
-const template = await install(t);
-const configMap = await cluster.admin.get<{ data: { 'ca.yaml': string } }>('/api/v1/namespaces/signet-system/configmaps/signet-ca');
-writeFileSync(file('ca.yaml'), configMap.data['ca.yaml']);
-
-const node = await createNode(cluster);
-const own = await createPod(cluster, { ...system, node: node.name, phase: 'Running' });
-const apiToken = await createToken(cluster, { ...system, audience: apiServerAudience, pod: own, seconds: 7_200 });
-const kubeconfig = writeKubeconfig(file('kubeconfig'), cluster, { token: apiToken });
-
-await createAccount(cluster, agentAccount.namespace, agentAccount.account);
-const agent = await createPod(cluster, { ...agentAccount, node: node.name, phase: 'Running' });
-const token = await createToken(cluster, { ...agentAccount, audience: caAudience, pod: agent });
-const namespace = await createNamespace(cluster, 'shop');
-await createAccount(cluster, namespace, 'web');
-await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running' });
-const identity = `spiffe://cluster.local/ns/${namespace}/sa/web`;
-const rootsPath = `/api/v1/namespaces/${namespace}/configmaps/signet-ca-root`;
-
-interface Replica {
-  readonly port: number;
-  readonly auditFile: string;
-  readonly child: Child;
-  readonly http: (path: string) => Promise<number>;
-}
-
-async function startReplica(name: string, environment: Readonly<Record<string, string>> = {}): Promise<Replica> {
-  const [port, httpPort] = await freePorts(2);
-  const auditFile = file(`${name}.log`);
-  const shipped = template.containers[0]?.env.flatMap((each) => (each.value === undefined ? [] : [[each.name, each.value] as const])) ?? [];
-  const child = startChild({
-    name,
-    command: process.execPath,
-    args: [binary, 'ca', '--config', file('ca.yaml')],
-    environment: {
-      PATH: process.env['PATH'] ?? '',
-      ...Object.fromEntries(shipped),
-      ...brisk,
-      SIGNET_KUBECONFIG: kubeconfig,
-      SIGNET_LISTEN_ADDRESS: `127.0.0.1:${port}`,
-      SIGNET_HTTP_ADDRESS: `127.0.0.1:${httpPort}`,
-      SIGNET_AUDIT_FILE: auditFile,
-      ...environment,
-    },
-  });
-  scene.add({ name, tail: child.tail, stop: () => child.stop() });
-  return { port, auditFile, child, http: async (path) => (await fetch(`http://127.0.0.1:${httpPort}${path}`)).status };
-}
-
-const isReady = (replica: Replica): Promise<boolean> =>
-  until(`${replica.child.name} is ready`, 60_000, async () => (await replica.http('/readyz')) === 200, 100);
+const environment = { SIGNET_CERTIFICATE_LIFETIME: '10s', SIGNET_CERTIFICATE_MAX_LIFETIME: '10s', SIGNET_ROTATION_LAG: '2s' };
 
 /** PEM of the roots that the namespace has. */
 async function publishedRoots(): Promise<readonly string[]> {
@@ -110,7 +31,7 @@ async function publishedRoots(): Promise<readonly string[]> {
 }
 
 /** One call by who knows the published roots: why it failed, if it did. */
-async function call({ port }: Replica): Promise<string | undefined> {
+async function call({ port }: CaReplica): Promise<string | undefined> {
   const roots = await publishedRoots();
   const rootsFile = file(`roots-${port}.pem`);
   writeFileSync(rootsFile, roots.join(''));
@@ -126,20 +47,15 @@ async function call({ port }: Replica): Promise<string | undefined> {
   }
 }
 
-function command(...args: readonly string[]): Promise<Finished> {
-  const environment = { PATH: process.env['PATH'] ?? '', SIGNET_KUBECONFIG: kubeconfig };
-  return runToEnd(process.execPath, [binary, 'ca', ...args, '--config', file('ca.yaml')], { environment });
-}
-
 t.notOk(
   [...template.volumes, ...(template.containers[0]?.volumeMounts ?? [])].some(({ name }) => name === 'issuer'),
   'the pod waits for no Secret',
 );
 
-const replicas = await Promise.all([startReplica('one'), startReplica('two')]);
+const replicas = await Promise.all([startReplica('one', { environment }), startReplica('two', { environment })]);
 
 await t.test('replicas that start without a Secret agree on an issuer, publish its root and sign', async (t) => {
-  for (const replica of replicas) await isReady(replica);
+  for (const replica of replicas) await untilReady(replica);
   const roots = await until('the roots', 20_000, publishedRoots);
   t.equal(roots.length, 1);
   for (const replica of replicas) t.equal(await call(replica), undefined);
@@ -198,13 +114,12 @@ await t.test('a step by force: whom it breaks is told first, and nothing is done
 
 await t.test('a start while the API server is away: alive, not ready, and ended by SIGTERM', async (t) => {
   const [closed] = await freePorts(1);
-  const away = writeKubeconfig(file('away'), { ...cluster, url: `https://127.0.0.1:${closed}` }, { token: apiToken });
-  const replica = await startReplica('three', { SIGNET_KUBECONFIG: away });
-  await until('alive', 20_000, async () => (await replica.http('/livez')) === 200, 100);
-  t.equal(await replica.http('/readyz'), 503);
-  t.equal(await replica.child.stop(), 0);
+  const replica = await startReplica('three', { environment, api: { ...cluster, url: `https://127.0.0.1:${closed}` } });
+  await until('alive', 30_000, async () => (await replica.http('/livez')).status === 200, 100);
+  t.equal((await replica.http('/readyz')).status, 503);
+  t.equal(await replica.child().stop(), 0);
 });
 
 await t.test('at the end', async (t) => {
-  for (const { child } of replicas) t.equal(await child.stop(), 0, child.name);
+  for (const { name, child } of replicas) t.equal(await child().stop(), 0, name);
 });

@@ -28,7 +28,7 @@ servingSecrets: [{namespace: istio-system, name: istiod-tls, hosts: [istiod.isti
   );
   t.match(config, {
     issuer: { secret: { namespace: 'signet-system', name: 'signet-ca-issuer' } },
-    lease: { namespace: 'signet-system', name: 'signet-ca' },
+    lease: { namespace: 'signet-system', name: 'signet-ca', durationMs: 15_000 },
     rotation: { lagMs: 600_000 },
     roots: {
       configMaps: ['signet-ca-root'],
