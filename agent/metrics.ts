@@ -240,6 +240,19 @@ function authorityMetrics({ counter, gauge, histogram }: Declare) {
       'Earliest notAfter from the issuer up to its root, in seconds since the epoch.',
     ),
     servingExpiry: gauge('signet_ca_serving_expiry_timestamp_seconds', 'notAfter of the serving certificate, in seconds since the epoch.'),
+    // The issuer in a Secret
+    issuerInfo: gauge('signet_ca_issuer_info', 'Always 1, for the issuer that signs and for the next one.', ['role', 'key_id']),
+    nextIssuerExpiry: gauge(
+      'signet_ca_next_issuer_expiry_timestamp_seconds',
+      'notAfter of the next issuer, in seconds since the epoch; 0 when there is none.',
+    ),
+    rotationPhase: gauge('signet_ca_rotation_phase', '1 for where the rotation of the issuer stands, else 0.', ['phase']),
+    rotationNext: gauge(
+      'signet_ca_rotation_next_timestamp_seconds',
+      'When the rotation begins, switches or retires a root because of the time, in seconds since the epoch; 0 when it waits for something else.',
+    ),
+    publishedRoots: gauge('signet_ca_published_roots', 'Roots that belong into every target.'),
+    leaseHeld: gauge('signet_ca_lease_held', '1 while this replica holds the Lease, else 0.'),
   };
 }
 

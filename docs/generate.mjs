@@ -157,7 +157,8 @@ async function metricsPage({ Registry, createMetrics, createAuthorityMetrics, ad
   return `${notice('agent/metrics.ts')}
 # Metrics
 
-Served in the Prometheus text format at \`/metrics\` of \`http.address\`. The values of all labels are closed sets; none names a pod or an identity.
+Served in the Prometheus text format at \`/metrics\` of \`http.address\`. The values of all labels are closed sets, and of
+\`key_id\` there are two at most; none names a pod or an identity.
 \`result\` is \`ok\` or the kind of the error; \`reason\` is a code of [reasons.md](reasons.md).
 
 ## Signet

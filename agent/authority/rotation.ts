@@ -35,16 +35,19 @@ export interface FormerRoot {
 
 export type ForcedStep = 'switch' | 'retire';
 
+export interface RotationLag {
+  /** How long a replica may go on with a state that is not the newest any more, in ms. */
+  readonly lagMs: number;
+}
+
 /** What the state does not say. */
-export interface RotationFacts {
+export interface RotationFacts extends RotationLag {
   /** The roots that every target holds; undefined as long as that is not known. */
   readonly confirmed: readonly Certificate[] | undefined;
   /** When a target was last seen with what others wrote, ms since the epoch. */
   readonly lapsedAt?: number | undefined;
   /** The longest life that this CA gives a leaf, in ms. */
   readonly leafLifetimeMs: number;
-  /** How long a replica may go on with a state that is not the newest any more, in ms. */
-  readonly lagMs: number;
 }
 
 /**
@@ -77,9 +80,14 @@ export function nextStep(state: RotationState, now: number, facts: RotationFacts
     return state.requested || now >= dueAt ? { step: 'prepare' } : { step: 'wait', until: Math.min(dueAt, retireAt) };
   }
   if (force === 'switch') return { step: 'switch' };
-  if (next.publishedAt === undefined) return isConfirmed(state, facts) ? { step: 'confirm' } : { step: 'wait', until: retireAt };
-  const switchAt = next.publishedAt + overlapMs(state, facts);
-  return now >= switchAt ? { step: 'switch' } : { step: 'wait', until: Math.min(switchAt, retireAt) };
+  const dueAt = switchAt(state, facts);
+  if (dueAt === undefined) return isConfirmed(state, facts) ? { step: 'confirm' } : { step: 'wait', until: retireAt };
+  return now >= dueAt ? { step: 'switch' } : { step: 'wait', until: Math.min(dueAt, retireAt) };
+}
+
+/** When the next issuer signs, ms since the epoch; undefined while its root is not everywhere. */
+export function switchAt(state: RotationState, facts: RotationLag): number | undefined {
+  return state.next?.publishedAt === undefined ? undefined : state.next.publishedAt + overlapMs(state, facts);
 }
 
 /** The state after a step; `prepared` is the certificate that `prepare` made. */
@@ -88,7 +96,7 @@ export function takeStep(state: RotationState, step: StepName, now: number, fact
   switch (step) {
     case 'note': {
       const longestLifetimeMs = Math.max(state.longestLifetimeMs, facts.leafLifetimeMs);
-      const until = now + longestLifetimeMs + facts.lagMs;
+      const until = now + retentionMs({ longestLifetimeMs }, facts);
       const gone = without(state.noted, issuer.roots);
       const former = state.former.filter(({ certificate }) => without([certificate], gone).length > 0);
       return {
@@ -135,8 +143,11 @@ export function isOwnRoot({ issuer }: RotationState): boolean {
   return issuer.roots.some(({ fingerprint }) => fingerprint === issuer.certificate.fingerprint);
 }
 
-/** Early enough that a rotation, and the leaves of the old issuer, end before it does; never in the first half of its life. */
-function rotationDueAt({ issuer: { certificate }, longestLifetimeMs }: RotationState): number {
+/**
+ * When a rotation begins by itself, ms since the epoch: early enough that it, and the leaves of the old issuer, end before that
+ * issuer does; never in the first half of its life.
+ */
+export function rotationDueAt({ issuer: { certificate }, longestLifetimeMs }: RotationState): number {
   const life = certificate.notAfter - certificate.notBefore;
   return certificate.notAfter - Math.min(Math.max(life / 5, 3 * longestLifetimeMs), life / 2);
 }
@@ -145,8 +156,13 @@ function rotationDueAt({ issuer: { certificate }, longestLifetimeMs }: RotationS
  * Clients such as ztunnel learn of a root with their next certificate, at half of its life: half of the longest lifetime, and a
  * tenth of it for those who are late. A replica that has not heard of the next root yet may have answered the last of them.
  */
-function overlapMs({ longestLifetimeMs }: RotationState, { lagMs }: RotationFacts): number {
+export function overlapMs({ longestLifetimeMs }: Pick<RotationState, 'longestLifetimeMs'>, { lagMs }: RotationLag): number {
   return Math.ceil(longestLifetimeMs * 0.6) + lagMs;
+}
+
+/** How long leaves of an issuer that signs no more are valid: some replica may not have heard of that yet. */
+export function retentionMs({ longestLifetimeMs }: Pick<RotationState, 'longestLifetimeMs'>, { lagMs }: RotationLag): number {
+  return longestLifetimeMs + lagMs;
 }
 
 function isConfirmed(state: RotationState, { confirmed }: RotationFacts): boolean {

@@ -25,7 +25,7 @@ import { kubernetes } from '../fixtures/cluster-version.js';
 import { createFixedCredential } from '../fixtures/kube.js';
 import { createRecordingLogger } from '../fixtures/log.js';
 import { applyManifests, caComponents, readCaComponents } from '../fixtures/manifests.js';
-import { createTestMetrics } from '../fixtures/metrics.js';
+import { createTestAuthorityMetrics } from '../fixtures/metrics.js';
 import { createScene } from '../fixtures/scene.js';
 import { pause, stopwatch, until } from '../fixtures/until.js';
 
@@ -46,7 +46,7 @@ async function install(): Promise<string> {
 }
 
 const token = await install();
-const { metrics } = createTestMetrics();
+const { metrics } = createTestAuthorityMetrics();
 
 interface Replica extends ClusterIssuer {
   stop(): Promise<void>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import t from 'tap';
 import type { Test } from 'tap';
+import type { RotateOutcome } from '../../../agent/commands/ca-rotate.js';
 import { formatOutcome } from '../../../agent/commands/ca-rotate.js';
 import { createCaCommand } from '../../../agent/commands/ca.js';
 import { kindOf } from '../../../agent/runtime/errors.js';
@@ -56,7 +57,8 @@ t.test('a rotation is asked for, once', async (t) => {
   const { rotate, asked } = await createRotateScene(t);
   const first = await rotate([]);
   t.equal(first.error, undefined);
-  t.equal(first.out, `The issuer is ${keyId}.\nA rotation begins.\n`);
+  t.match(first.out, `The issuer is ${keyId}, until `);
+  t.match(first.out, 'A rotation begins.\nThe next issuer signs 30m 0s after its root is everywhere; the former root goes 30m 0s later.\n');
   t.match(asked(), { requested: true });
   t.match((await rotate([])).out, 'A rotation was asked for before.');
   t.match(JSON.parse((await rotate(['--json'])).out), { asked: true, before: { issuer: keyId, requested: true, former: [] } });
@@ -98,16 +100,61 @@ t.test('what is refused', async (t) => {
   t.equal(kindOf((await below.rotate([])).error), 'notFound');
 });
 
+t.test('--status says where it stands and changes nothing', async (t) => {
+  const { rotate, store, put } = await createRotateScene(t);
+  const status = async (): Promise<RotateOutcome> => JSON.parse((await rotate(['--status', '--json'])).out) as RotateOutcome;
+  t.match((await rotate(['--status'])).out, /^The issuer is .*\nThe next rotation begins by itself on .*\n$/);
+  t.match(await status(), { asked: false, before: { phase: 'steady', issuer: keyId, requested: false } });
+  const [next, former] = [createRoot(times), createRoot(times)];
+  const now = Date.now();
+  const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
+  const state = {
+    noted: String(root.pem),
+    next: { certificate: String(next.pem), publishedAt: at(0) },
+    former: [{ certificate: String(former.pem), until: at(5) }],
+    longestLifetimeSeconds: 36_000,
+    force: 'retire',
+  };
+  put({ ...tlsData(root), 'signet-next.key': 'x', 'signet.json': JSON.stringify(state) });
+  t.match(await status(), {
+    before: {
+      phase: 'waiting',
+      next: { issuer: next.certificate.subjectKeyId, publishedAt: at(0), signsAt: at(6.5) },
+      former: [{ until: at(5) }],
+      waits: { switchMs: 6.5 * 3_600_000, retireMs: 10.5 * 3_600_000 },
+      force: 'retire',
+    },
+  });
+  t.same(store.writes, []);
+  t.equal(kindOf((await rotate(['--status', '--force', 'switch', '--audit', '/none', '--yes'])).error), 'invalid');
+});
+
 t.test('a rotation that is under way', (t) => {
-  const before = { issuer: 'aa', next: { issuer: 'bb' }, former: [{ root: 'cc', until: '2026-01-02T00:00:00Z' }], requested: false };
+  const before = {
+    phase: 'publishing',
+    issuer: 'aa',
+    notAfter: '2027-01-01T00:00:00Z',
+    next: { issuer: 'bb' },
+    former: [{ root: 'cc', until: '2026-01-02T00:00:00Z' }],
+    waits: { switchMs: 54_000_000, retireMs: 90_000_000 },
+    requested: false,
+  } as const;
   t.equal(
     formatOutcome({ asked: true, before }),
-    'The issuer is aa.\nThe root cc is published until 2026-01-02T00:00:00Z.\nNext signs bb; its root is not everywhere yet.\n',
+    'The issuer is aa, until 2027-01-01T00:00:00Z.\nThe root cc is published until 2026-01-02T00:00:00Z.\n' +
+      'Next signs bb; its root is not everywhere yet.\n' +
+      'The next issuer signs 15h 0m after its root is everywhere; the former root goes 1d 1h later.\n',
   );
-  const published = { ...before, former: [], next: { issuer: 'bb', publishedAt: '2026-01-01T00:00:00Z' } };
+  const published = {
+    ...before,
+    phase: 'waiting',
+    former: [],
+    next: { issuer: 'bb', publishedAt: '2026-01-01T00:00:00Z', signsAt: '2026-01-01T15:00:00Z' },
+  } as const;
   t.equal(
     formatOutcome({ asked: true, force: 'switch', atRisk: [], before: published }),
-    'The issuer is aa.\nNext signs bb; its root is everywhere since 2026-01-01T00:00:00Z.\n' +
+    'The issuer is aa, until 2027-01-01T00:00:00Z.\nNext signs bb; its root is everywhere since 2026-01-01T00:00:00Z.\n' +
+      'It signs from 2026-01-01T15:00:00Z on; the former root goes 1d 1h later.\n' +
       'The step switch breaks no certificate of the log.\nThe step switch was asked for.\n',
   );
   t.end();
