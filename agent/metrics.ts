@@ -63,6 +63,10 @@ function commonMetrics({ counter, gauge }: Declare) {
     ),
     // Files that are followed
     reloads: counter('signet_reloads_total', 'Changes of followed files by result.', ['file', 'result']),
+    filesPolled: gauge(
+      'signet_files_polled',
+      'Followed files whose directory cannot be watched, for want of rights or of inotify watches; they are read every 5 s.',
+    ),
     // Work that was refused
     limits: counter('signet_limit_reached_total', 'Work refused because a limit was reached.', ['limit']),
   };

@@ -65,7 +65,8 @@ export function createFileRootSource({ path, clock, log, metrics }: FileRootSour
       log.warn('cannot use a file of roots, keeping the last good ones', { path, ...errorFields(error) });
     }
   };
-  return { name: path, roots, reason, run: (signal) => followFile({ path, clock, log, maxBytes: maxFileBytes }, onContent).run(signal) };
+  const file = followFile({ path, clock, log, metrics, maxBytes: maxFileBytes }, onContent);
+  return { name: path, roots, reason, run: (signal) => file.run(signal) };
 }
 
 /** Roots that another part of the agent owns, such as the built-in issuer; an empty list means that there are none yet. */

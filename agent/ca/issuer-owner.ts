@@ -123,7 +123,7 @@ export function createIssuerFromFiles(options: IssuerFromFilesOptions): IssuerOw
         plan(settleMs);
       };
       const paths = new Set([files.certificate, files.privateKey, files.chain, files.roots].filter((path) => path !== undefined));
-      await Promise.all([...paths].map((path) => followFile({ path, clock, log }, onContent).run(signal)));
+      await Promise.all([...paths].map((path) => followFile({ path, clock, log, metrics }, onContent).run(signal)));
       alarm?.cancel();
       await loading;
       rotation.stop();

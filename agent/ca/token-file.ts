@@ -107,7 +107,7 @@ export function createTokenFile({ upstream, path, audience, clock, log, metrics 
     },
     reason,
     async run(signal) {
-      await followFile({ path, clock, log, maxBytes }, onContent).run(signal);
+      await followFile({ path, clock, log, metrics, maxBytes }, onContent).run(signal);
       alarm?.cancel();
       current = undefined;
       former = undefined;

@@ -5,7 +5,7 @@
 import type { Config, ConfigInput, LoadedConfig } from '../config.js';
 import { ConfigError, evaluateConfig, formatFault } from '../config.js';
 import { SignetError } from '../runtime/errors.js';
-import type { FileContent } from '../runtime/followed-file.js';
+import type { FileContent, FollowedFileOptions } from '../runtime/followed-file.js';
 import { followFile } from '../runtime/followed-file.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
@@ -22,7 +22,9 @@ export interface FollowedSettingsOptions {
   readonly input: ConfigInput;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: { readonly reloads: { inc(labels: { readonly file: string; readonly result: string }): void } };
+  readonly metrics: FollowedFileOptions['metrics'] & {
+    readonly reloads: { inc(labels: { readonly file: string; readonly result: string }): void };
+  };
 }
 
 export interface FollowedSettings {
@@ -92,7 +94,7 @@ export function createFollowedSettings(options: FollowedSettingsOptions): Follow
     select,
     reason,
     async run(signal) {
-      if (file !== undefined) await followFile({ path: file, clock, log, maxBytes: maxFileBytes }, onContent).run(signal);
+      if (file !== undefined) await followFile({ path: file, clock, log, metrics, maxBytes: maxFileBytes }, onContent).run(signal);
     },
   };
 }

@@ -123,7 +123,7 @@ export interface ServingFilesOptions {
   readonly privateKey: string;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'localCaServingExpiry' | 'reloads'>;
+  readonly metrics: Pick<Metrics, 'localCaServingExpiry' | 'reloads' | 'filesPolled'>;
 }
 
 /** Certificate and key are written one after the other; this long after the first change they are read together. */
@@ -169,7 +169,7 @@ export function createServingFiles(options: ServingFilesOptions): Serving {
         if (Buffer.isBuffer(content)) content.fill(0);
         bell.ring();
       };
-      const following = [certificate, privateKey].map((path) => followFile({ path, clock, log }, onContent).run(signal));
+      const following = [certificate, privateKey].map((path) => followFile({ path, clock, log, metrics }, onContent).run(signal));
       while (!signal.aborted) {
         const rang = await bell.wait(reason.value === undefined ? maxWaitMs : retryMs);
         if (rang) await sleep(clock, settleMs, signal).catch(() => undefined);

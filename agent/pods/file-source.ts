@@ -44,7 +44,7 @@ export function createFileSource(options: FileSourceOptions): PodSource {
       log.warn('cannot use the pods file, keeping the last good view', { path, ...errorFields(error) });
     }
   };
-  return { name: path, view, run: (signal) => followFile({ path, clock, log }, onContent).run(signal) };
+  return { name: path, view, run: (signal) => followFile({ path, clock, log, metrics }, onContent).run(signal) };
 }
 
 function toReason(error: SignetError, path: string): Reason {

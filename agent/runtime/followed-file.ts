@@ -18,6 +18,10 @@ export interface FollowedFileOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: {
+    /** Files that are polled alone, as their directory cannot be watched. */
+    readonly filesPolled: { inc(): void; dec(): void };
+  };
   /** A larger file is not read but an error of kind `exhausted`. Default 16 MiB. */
   readonly maxBytes?: number;
 }
@@ -46,12 +50,12 @@ const confirmMs = 250;
  * difference: content that comes back unchanged after an error is delivered again.
  */
 export function followFile(options: FollowedFileOptions, onContent: (content: FileContent) => void): FollowedFile {
-  const { clock, log, maxBytes = 16 * 1024 * 1024 } = options;
+  const { clock, log, metrics, maxBytes = 16 * 1024 * 1024 } = options;
   const path = resolve(options.path);
   return {
     async run(signal) {
       const bell = createBell(clock, signal);
-      const directory = watchDirectory(path, log, bell.ring);
+      const directory = watchDirectory(path, { log, metrics }, bell.ring);
       let delivered = { key: '', lost: true };
       let doubtedAt: number | undefined;
       try {
@@ -138,12 +142,18 @@ interface DirectoryWatch {
   close(): void;
 }
 
+type Reports = Pick<FollowedFileOptions, 'log' | 'metrics'>;
+
 /** Calls `onEvent` for events that may change what `path` reads as; polling covers the rest, and the lack of a watch. */
-function watchDirectory(path: string, log: Logger, onEvent: () => void): DirectoryWatch {
+function watchDirectory(path: string, { log, metrics }: Reports, onEvent: () => void): DirectoryWatch {
   const directory = dirname(path);
   let watcher: FSWatcher | undefined;
   let watched: string | undefined;
-  let warned = false;
+  let failing = false;
+  const setFailing = (fails: boolean): void => {
+    if (fails !== failing) metrics.filesPolled[fails ? 'inc' : 'dec']();
+    failing = fails;
+  };
   const close = (): void => {
     watcher?.close();
     watcher = undefined;
@@ -151,8 +161,8 @@ function watchDirectory(path: string, log: Logger, onEvent: () => void): Directo
   };
   const fail = (error: unknown): void => {
     close();
-    if (!warned) log.warn('cannot watch a directory, polling its file instead', { directory, ...errorFields(error) });
-    warned = true;
+    if (!failing) log.warn('cannot watch a directory, polling its file instead', { directory, ...errorFields(error) });
+    setFailing(true);
   };
   const onChange = (event: string, name: string | null): void => {
     // The directory itself went away (inotify names it in its own watch); its inode number may come back in a new one.
@@ -174,11 +184,14 @@ function watchDirectory(path: string, log: Logger, onEvent: () => void): Directo
       try {
         watcher = watch(directory, onChange).on('error', fail);
         watched = found;
-        warned = false;
+        setFailing(false);
       } catch (error) {
         fail(error);
       }
     },
-    close,
+    close() {
+      close();
+      setFailing(false);
+    },
   };
 }

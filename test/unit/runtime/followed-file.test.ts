@@ -5,6 +5,7 @@ import t from 'tap';
 import { followFile } from '../../../agent/runtime/followed-file.js';
 import { advanceUntil, createFakeClock, until } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
+import { createTestMetrics } from '../../fixtures/metrics.js';
 
 type Test = Pick<typeof t, 'teardown'>;
 
@@ -12,22 +13,25 @@ type Test = Pick<typeof t, 'teardown'>;
 function follow(test: Test, path: string, options: { maxBytes?: number } = {}) {
   const clock = createFakeClock();
   const log = createRecordingLogger();
+  const { metrics, read } = createTestMetrics();
   const stop = new AbortController();
   const got: string[] = [];
   const waits = clock.nextAlarm();
-  const ended = followFile({ path, clock, log, ...options }, (content) => {
+  const ended = followFile({ path, clock, log, metrics, ...options }, (content) => {
     got.push(Buffer.isBuffer(content) ? content.toString() : `${content.kind}: ${content.message}`);
   }).run(stop.signal);
   test.teardown(async () => {
     stop.abort();
     await ended;
     if (clock.alarms !== 0) throw new Error('an alarm was left behind');
+    if ((await read('signet_files_polled')) !== 0) throw new Error('a file that is not followed any more is counted');
   });
   return {
     clock,
     log,
     got,
     waits,
+    polled: () => read('signet_files_polled'),
     until: (count: number) => until(() => got.length >= count, `delivery ${count}`),
     /** One write can make several events, so polls go on until the delivery is there. */
     async pollUntil(count: number) {
@@ -229,6 +233,7 @@ t.test('without the right to list the directory it polls, with one warning', { s
   await file.pollUntil(2);
   chmodSync(join(directory, 'file'), 0o000);
   await file.pollUntil(3);
+  t.equal(await file.polled(), 1);
   chmodSync(directory, 0o755);
   t.same(file.got, ['one', 'two', 'denied: file may not be read']);
   t.same(
@@ -242,7 +247,7 @@ t.test('delivered bytes belong to the receiver', async (t) => {
   const clock = createFakeClock();
   const stop = new AbortController();
   const received: Buffer[] = [];
-  const ended = followFile({ path, clock, log: createRecordingLogger() }, (content) => {
+  const ended = followFile({ path, clock, log: createRecordingLogger(), metrics: createTestMetrics().metrics }, (content) => {
     if (Buffer.isBuffer(content)) received.push(content);
   }).run(stop.signal);
   await clock.nextAlarm();
@@ -256,7 +261,7 @@ t.test('delivered bytes belong to the receiver', async (t) => {
 t.test('a receiver that throws ends the run with its error', async (t) => {
   const path = join(t.testdir({ file: 'one' }), 'file');
   const clock = createFakeClock();
-  const run = followFile({ path, clock, log: createRecordingLogger() }, () => {
+  const run = followFile({ path, clock, log: createRecordingLogger(), metrics: createTestMetrics().metrics }, () => {
     throw new Error('bug: receiver');
   }).run(new AbortController().signal);
   await t.rejects(run, { message: 'bug: receiver' });
