@@ -53,6 +53,8 @@ export interface CaAnswer {
   readonly roots: readonly Certificate[];
   /** The upstream that gave it, for logs and metrics. */
   readonly upstream: string;
+  /** When whoever signed it wants it renewed, ms since the epoch; undefined: that is left to us. */
+  readonly refreshAt?: number | undefined;
 }
 
 export interface CaClient {
@@ -93,6 +95,8 @@ export interface ExpectedAnswer extends ExpectedChain {
   readonly key: Pick<PrivateKey, 'publicKeySpki' | 'pkcs8Pem'>;
   /** When the answer came, ms since the epoch. Default: now. */
   readonly receivedAt?: number;
+  /** As in the answer. */
+  readonly refreshAt?: number | undefined;
 }
 
 const defaultLimits: AnswerLimits = { maxBytes: 256 * 1024, maxCertificates: 32 };
@@ -114,9 +118,9 @@ export function acceptAnswer(elements: readonly Buffer[], expected: ExpectedAnsw
 
 /** The same for an answer whose certificates have been read. */
 export function acceptCertificates(certificates: readonly Certificate[], expected: ExpectedAnswer): Svid {
-  const { id, key, now, receivedAt = now } = expected;
+  const { id, key, now, receivedAt = now, refreshAt } = expected;
   const chain = checkedChain(certificates, expected);
-  return new Svid({ id, chain, privateKeyPem: key.pkcs8Pem(), receivedAt });
+  return new Svid({ id, chain, privateKeyPem: key.pkcs8Pem(), receivedAt, refreshAt });
 }
 
 /** Leaf first. */

@@ -7,6 +7,7 @@ import type { KubeClient, KubeObject } from '../kube/client.js';
 import { findServedVersion } from '../kube/served-version.js';
 import { detailOf, invalidAnswer, statusOf } from '../kube/status.js';
 import { SignetError } from '../runtime/errors.js';
+import { parseInstant } from '../runtime/time.js';
 import { createStubCsr } from '../x509/csr.js';
 import type { CaRequest } from './ca-client.js';
 import { isOwnKey } from './ca-client.js';
@@ -110,7 +111,10 @@ function explained(error: unknown, signerName: string): unknown {
 function read(object: KubeObject): Verdict {
   for (const condition of conditionsOf(object)) {
     if (condition.status !== 'True') continue;
-    if (condition.type === 'Issued') return { state: 'issued', elements: [Buffer.from(statusText(object, 'certificateChain'))] };
+    if (condition.type === 'Issued') {
+      const elements = [Buffer.from(statusText(object, 'certificateChain'))];
+      return { state: 'issued', elements, refreshAt: parseInstant(statusText(object, 'beginRefreshAt')) };
+    }
     if (condition.type === 'Denied') return { state: 'denied', detail: describeCondition(condition) };
     if (condition.type === 'Failed') return { state: 'failed', detail: describeCondition(condition) };
   }

@@ -33,8 +33,8 @@ export interface RequestMetadata {
 export type Verdict =
   | { readonly state: 'pending' }
   | { readonly state: 'approved' }
-  /** PEM, not looked at. */
-  | { readonly state: 'issued'; readonly elements: readonly Buffer[] }
+  /** PEM, not looked at; and when the signer wants it renewed, in ms since the epoch. */
+  | { readonly state: 'issued'; readonly elements: readonly Buffer[]; readonly refreshAt?: number | undefined }
   /** In the words of whoever refused it. */
   | { readonly state: 'denied' | 'failed'; readonly detail: string };
 

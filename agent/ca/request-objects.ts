@@ -129,7 +129,10 @@ export function createRequestObjects(kind: RequestKind, options: RequestObjectsO
       try {
         const verdict = await wait(object, request, signal);
         isOver = true;
-        if (verdict.state === 'issued') return accept({ elements: verdict.elements, roots: roots.value, upstream: name });
+        if (verdict.state === 'issued') {
+          const { elements, refreshAt } = verdict;
+          return accept({ elements, roots: roots.value, upstream: name, refreshAt });
+        }
         const error = refused(verdict, object);
         refusals.set(slot, { error, until: clock.monotonic() + refusedMs });
         throw error;

@@ -60,7 +60,11 @@ export function createIssue(options: IssueOptions): Issue {
     const startedAt = clock.monotonic();
     try {
       return await withDeadline(clock, deadlineMs, 'the call to the ca', signal, (inner) =>
-        call({ id, csr, key, lifetimeMs }, ({ elements, roots }) => acceptAnswer(elements, { id, key, roots, now: clock.now() }), inner),
+        call(
+          { id, csr, key, lifetimeMs },
+          ({ elements, roots, refreshAt }) => acceptAnswer(elements, { id, key, roots, refreshAt, now: clock.now() }),
+          inner,
+        ),
       );
     } finally {
       metrics.issueSeconds.observe((clock.monotonic() - startedAt) / 1_000);

@@ -41,7 +41,7 @@ export function restoreSvids(sealed: readonly SealedSvid[], { roots, now, log }:
   return restored;
 }
 
-function restore({ uri, receivedAt, chain, privateKeyPem }: SealedSvid, roots: readonly Certificate[], now: number): Svid {
+function restore({ uri, receivedAt, refreshAt, chain, privateKeyPem }: SealedSvid, roots: readonly Certificate[], now: number): Svid {
   const key = { publicKeySpki: publicKeyOf(privateKeyPem), pkcs8Pem: () => privateKeyPem };
-  return acceptCertificates(chain, { id: parseSpiffeId(uri), key, roots, now, receivedAt });
+  return acceptCertificates(chain, { id: parseSpiffeId(uri), key, roots, now, receivedAt, refreshAt });
 }

@@ -9,6 +9,8 @@ export interface Lifetime {
   readonly receivedAt: number;
   /** Earliest notAfter of the chain: from then on peers refuse it (RFC 5280 §6.1.3 checks each certificate). */
   readonly expiresAt: number;
+  /** When whoever signed it wants it renewed, if that was said. */
+  readonly refreshAt?: number | undefined;
   /** SHA-256 of the leaf in hex: the jitter is drawn from it, so a certificate keeps its due time over restarts. */
   readonly fingerprint: string;
 }
@@ -21,6 +23,9 @@ export const clockStepMs = 60_000;
 
 /** An identity is asked for again no sooner after success than this, however short the CA makes its certificates. */
 const minIntervalMs = 2_000;
+
+/** Whatever a signer says, a certificate is not renewed sooner after it came than this. */
+const minRefreshMs = 60_000;
 
 /** Identities whose first pod is younger than this retry fast: a CA often learns of a new pod a moment after the node does. */
 const youngMs = 60_000;
@@ -39,11 +44,13 @@ function marginMs(life: number): number {
 
 /**
  * The renewal is due after 35 % to 45 % of the life: before half, when clients such as ztunnel come back for a new one,
- * and spread, so that certificates issued together are not renewed together.
+ * and spread, so that certificates issued together are not renewed together. Sooner where the signer says so.
  */
 export function renewAt(lifetime: Lifetime): number {
-  const draw = Number.parseInt(lifetime.fingerprint.slice(0, 8), 16) / 2 ** 32;
-  return lifetime.receivedAt + Math.max(minIntervalMs, lifeMs(lifetime) * (0.35 + draw / 10));
+  const { receivedAt, refreshAt = Infinity, fingerprint } = lifetime;
+  const draw = Number.parseInt(fingerprint.slice(0, 8), 16) / 2 ** 32;
+  const planned = receivedAt + Math.max(minIntervalMs, lifeMs(lifetime) * (0.35 + draw / 10));
+  return Math.min(planned, Math.max(refreshAt, receivedAt + minRefreshMs));
 }
 
 /** Whether a renewal is late by more than a tenth of the life. */

@@ -20,6 +20,8 @@ export interface SealedSvid {
   readonly uri: string;
   /** ms since the epoch. */
   readonly receivedAt: number;
+  /** ms since the epoch. */
+  readonly refreshAt?: number | undefined;
   readonly chain: readonly Certificate[];
   /** PKCS#8; belongs to the receiver, who wipes it. */
   readonly privateKeyPem: Buffer;
@@ -32,7 +34,10 @@ export interface Restored extends Omit<SealedContent, 'svids'> {
 interface Head extends Pick<SealedContent, 'pods' | 'namespaces'> {
   /** Certificates are named by their place in the list. */
   readonly roots: readonly (readonly [source: string, roots: readonly number[]])[];
-  readonly svids: readonly (Pick<SealedSvid, 'uri' | 'receivedAt'> & { readonly chain: readonly number[]; readonly keyBytes: number })[];
+  readonly svids: readonly (Pick<SealedSvid, 'uri' | 'receivedAt' | 'refreshAt'> & {
+    readonly chain: readonly number[];
+    readonly keyBytes: number;
+  })[];
   /** Bytes of each. */
   readonly certificates: readonly number[];
 }
@@ -54,9 +59,10 @@ export function encodeContent({ pods, namespaces, roots, svids }: SealedContent)
     pods,
     namespaces,
     roots: [...roots].map(([source, list]) => [source, placesOf(list)]),
-    svids: svids.map(({ id: { uri }, receivedAt, chain }, index) => ({
+    svids: svids.map(({ id: { uri }, receivedAt, refreshAt, chain }, index) => ({
       uri,
       receivedAt,
+      refreshAt,
       chain: placesOf(chain),
       keyBytes: keys[index]?.length ?? 0,
     })),
@@ -82,10 +88,10 @@ export function decodeContent(content: Buffer): Restored {
     pods: head.pods,
     namespaces: head.namespaces,
     roots: new Map(head.roots.map(([source, places]) => [source, at(places)])),
-    svids: head.svids.map(({ uri, receivedAt, chain, keyBytes }) => {
+    svids: head.svids.map(({ uri, receivedAt, refreshAt, chain, keyBytes }) => {
       const privateKeyPem = Buffer.allocUnsafeSlow(keyBytes);
       take(keyBytes).copy(privateKeyPem);
-      return { uri, receivedAt, chain: at(chain), privateKeyPem };
+      return { uri, receivedAt, refreshAt, chain: at(chain), privateKeyPem };
     }),
   };
 }

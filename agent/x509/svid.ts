@@ -14,6 +14,8 @@ export interface SvidParts {
   readonly privateKeyPem: Buffer;
   /** When the answer came, ms since the epoch. */
   readonly receivedAt: number;
+  /** When whoever signed it wants it renewed, ms since the epoch. */
+  readonly refreshAt?: number | undefined;
 }
 
 export class Svid {
@@ -27,6 +29,7 @@ export class Svid {
   /** Of the leaf, lower-case hex. */
   readonly serial: string;
   readonly receivedAt: number;
+  readonly refreshAt: number | undefined;
   /** SHA-256 over the leaf's DER, hex. */
   readonly fingerprint: string;
   readonly #privateKeyPem: Buffer;
@@ -42,6 +45,7 @@ export class Svid {
     this.expiresAt = Math.min(...parts.chain.map((certificate) => certificate.notAfter));
     this.serial = leaf.serial;
     this.receivedAt = parts.receivedAt;
+    this.refreshAt = parts.refreshAt;
     this.fingerprint = leaf.fingerprint;
     this.#privateKeyPem = parts.privateKeyPem;
   }

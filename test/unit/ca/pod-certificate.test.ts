@@ -122,10 +122,13 @@ t.test('what its status says', async (t) => {
     [undefined, { state: 'pending' }],
     [{ conditions: [condition('Denied', 'False'), condition('Other')] }, { state: 'pending' }],
     [
-      { conditions: [condition('Issued')], certificateChain: 'PEM' },
-      { state: 'issued', elements: [Buffer.from('PEM')] },
+      { conditions: [condition('Issued')], certificateChain: 'PEM', beginRefreshAt: '2026-01-01T12:00:00Z' },
+      { state: 'issued', elements: [Buffer.from('PEM')], refreshAt: Date.UTC(2026, 0, 1, 12) },
     ],
-    [{ conditions: [condition('Issued')] }, { state: 'issued', elements: [Buffer.alloc(0)] }],
+    [
+      { conditions: [condition('Issued')], beginRefreshAt: 'soon' },
+      { state: 'issued', elements: [Buffer.alloc(0)], refreshAt: undefined },
+    ],
     [{ conditions: [condition('Denied')] }, { state: 'denied', detail: 'R: words' }],
     [{ conditions: [condition('Failed')] }, { state: 'failed', detail: 'R: words' }],
   ];

@@ -32,6 +32,19 @@ t.test('a request is put there, followed, taken and removed', async (t) => {
   );
 });
 
+t.test('R100 when the signer wants the certificate renewed is handed on', async (t) => {
+  const refreshAt = Date.UTC(2026, 0, 1, 12);
+  const { ask, followed, store, certificate } = await createRequestScene(t, {
+    kind(client, clock) {
+      const made = kinds['kubernetes-csr'](client, clock);
+      return { ...made, read: (object) => ({ ...made.read(object), refreshAt }) };
+    },
+  });
+  const answer = ask();
+  store.setStatus(await followed(), { certificate: base64(certificate()) });
+  t.equal((await answer).refreshAt, refreshAt);
+});
+
 t.test('an answer that fails its checks is removed too', async (t) => {
   const { ask, followed, store } = await createRequestScene(t);
   const answer = t.rejects(ask(), { name: 'SignetError', reason: 'answer-empty' });

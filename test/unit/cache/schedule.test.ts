@@ -44,6 +44,14 @@ t.test('property: after half a minute of life or more the renewal is before half
   );
 });
 
+t.test('the signer may want it sooner, not later, and not before a minute is over', async (t) => {
+  const due = (refreshMs: number, life = day): number => renewAt({ ...lived(life), refreshAt: start + refreshMs }) - start;
+  t.equal(due(hour), hour);
+  t.equal(due(0.9 * day), 0.4 * day);
+  for (const past of [minute, 0, -hour, -Infinity]) t.equal(due(past), minute);
+  t.equal(due(-hour, 10 * second), 4 * second, 'what lives shorter is renewed as ever');
+});
+
 t.test('a certificate that is nearly or quite at its end when it comes makes no tight loop', async (t) => {
   for (const life of [5 * second, second, 1, 0, -hour]) t.ok(renewAt(lived(life)) >= start + 2 * second, `${life} ms`);
   t.equal(lifeMs(lived(-hour)), 0);

@@ -8,14 +8,14 @@ import { createPod } from '../../fixtures/pods.js';
 const root = createRoot();
 const middle = createIntermediate(root);
 
-function svidUnder(account: string, keyType: 'ec-p256' | 'rsa-2048', receivedAt: number): Svid {
+function svidUnder(account: string, keyType: 'ec-p256' | 'rsa-2048', receivedAt: number, refreshAt?: number): Svid {
   const id = parseSpiffeId(`spiffe://example.org/ns/shop/sa/${account}`);
   const leaf = createLeaf(middle, id.uri, { key: createTestKey(keyType) });
-  return new Svid({ id, chain: [leaf.certificate, middle.certificate], privateKeyPem: keyPem(leaf), receivedAt });
+  return new Svid({ id, chain: [leaf.certificate, middle.certificate], privateKeyPem: keyPem(leaf), receivedAt, refreshAt });
 }
 
 t.test('pods, roots and certificates come back as they were', async (t) => {
-  const svids = [svidUnder('cart', 'ec-p256', 1_000), svidUnder('checkout', 'rsa-2048', 2_000)];
+  const svids = [svidUnder('cart', 'ec-p256', 1_000), svidUnder('checkout', 'rsa-2048', 2_000, 3_000)];
   const pods = [
     { source: 'cluster', pod: createPod('cart', { labels: { app: 'çart' }, ambient: true }) },
     { source: 'file', pod: createPod('proxy', { phase: 'Pending', hostNetwork: true }) },
@@ -34,8 +34,14 @@ t.test('pods, roots and certificates come back as they were', async (t) => {
     [...of].map(([name, list]) => [name, list.map(({ fingerprint }) => fingerprint)]);
   t.same(fingerprints(rest.roots), fingerprints(roots));
   t.same(
-    decoded.map(({ uri, receivedAt, chain, privateKeyPem }) => [uri, receivedAt, chain.map((each) => each.fingerprint), privateKeyPem]),
-    svids.map((svid) => [svid.id.uri, svid.receivedAt, svid.chain.map((each) => each.fingerprint), svid.privateKeyPem()]),
+    decoded.map(({ uri, receivedAt, refreshAt, chain, privateKeyPem }) => [
+      uri,
+      receivedAt,
+      refreshAt,
+      chain.map((each) => each.fingerprint),
+      privateKeyPem,
+    ]),
+    svids.map((svid) => [svid.id.uri, svid.receivedAt, svid.refreshAt, svid.chain.map((each) => each.fingerprint), svid.privateKeyPem()]),
     'also when the bytes they came from are wiped',
   );
 });

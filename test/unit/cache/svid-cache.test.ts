@@ -59,6 +59,19 @@ t.test('it is renewed before half of its life with a new key; the old one is wip
   t.equal(await metrics.read('signet_first_certificate_seconds_count'), 1, 'a renewal is no first certificate');
 });
 
+t.test('R100 a signer that wants its certificates renewed in the past: once a minute', async (t) => {
+  const { ca, clock, want, state, callsFor } = createCacheScene(t, { lifetimeMs: day });
+  ca.refreshMs = -hour;
+  await want('a');
+  for (let minutes = 1; minutes <= 5; minutes += 1) {
+    t.match(state('a'), { status: 'issued', renewAt: clock.now() + minute });
+    await clock.advance(minute - 1);
+    t.equal(callsFor('a'), minutes, 'not sooner');
+    await clock.advance(1);
+    t.equal(callsFor('a'), minutes + 1);
+  }
+});
+
 t.test('F004: the CA is down from 30 % to 95 % of the life: the certificate is kept, then renewed', async (t) => {
   const { ca, clock, log, svid, want, state, callsFor } = createCacheScene(t, { lifetimeMs: hour });
   await want('a');
