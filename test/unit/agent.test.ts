@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
+import { until } from '../../agent/runtime/watched.js';
 import type { ReceivedSecret } from '../../agent/sds/client.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAgent } from '../fixtures/agent.js';
@@ -66,6 +67,28 @@ t.test('from a pod to a certificate over SDS, and both doors', async (t) => {
   t.match(metrics, /signet_ready 1\n/);
   t.match(metrics, /signet_identities\{state="issued"\} 3\n/);
   t.match(metrics, /signet_peer_connections_total\{grant="node"\} \d+\n/);
+});
+
+t.test('R102 an identity that is forgotten is in no series', async (t) => {
+  const running = await startTestAgent({ pods: podsOf('cart', 'checkout'), flags: { 'pods-linger': '0s' } });
+  t.teardown(() => running.stop());
+  const scrape = async (): Promise<string> => {
+    const { host, port } = await until(running.agent.http, (address) => address !== undefined).then(
+      () => running.agent.http.value ?? { host: '', port: 0 },
+    );
+    return await (await fetch(`http://${host}:${port}/metrics`)).text();
+  };
+  await followUntil(running, idOf('cart'), (secret) => secret !== undefined);
+  await serialOf(running, idOf('checkout'));
+  t.match(await scrape(), /signet_identities\{state="issued"\} 2\n/);
+  running.writePods('');
+  await followUntil(running, idOf('cart'), (secret) => secret === undefined);
+  await until(running.agent.identities, (identities) => identities.size === 0);
+  const text = await scrape();
+  for (const state of ['pending', 'issued', 'retained', 'unavailable']) t.match(text, `signet_identities{state="${state}"} 0\n`);
+  t.notMatch(text, /signet_identities_with_reason\{/);
+  t.match(text, /signet_svid_earliest_expiry_timestamp_seconds 0\n/);
+  t.notMatch(text, /cart|checkout/);
 });
 
 t.test('F137: pods that are there before the agent starts are all served', async (t) => {

@@ -125,7 +125,7 @@ t.test('an issuer that must not sign stops the start, and the check is named', a
   }
 });
 
-t.test('a socket that cannot be bound stops the start, and what to look at is named', async (t) => {
+t.test('R105 a socket that cannot be bound stops the start, and what to look at is named', async (t) => {
   const place = createPlace(t);
   // Not even root makes files in procfs.
   for (const [path, ...told] of [

@@ -21,6 +21,7 @@ import { readCertificates } from '../../agent/x509/pem.js';
 import { openIssuer } from '../../agent/x509/self-signed.js';
 import type { TestAgent, TestAgentOptions } from '../fixtures/agent.js';
 import { idOf, podsOf, startTestAgent, statusWhere } from '../fixtures/agent.js';
+import { createApiServer } from '../fixtures/api-server.js';
 import type { FakeIstioCa } from '../fixtures/istio-ca.js';
 import { createFakeIstioCa, refusals } from '../fixtures/istio-ca.js';
 import { createKubeScene } from '../fixtures/kube.js';
@@ -37,7 +38,7 @@ const within = { deadlineMs: 60_000, signal: never };
 const token = createTestToken();
 
 /** An istio upstream of the setting, with its files in the directory of the test. */
-function upstreamOf(directory: string, ca: FakeIstioCa, name: string, more: object = {}): object {
+function upstreamOf(directory: string, ca: FakeIstioCa, name: string, more: object = {}) {
   writeFileSync(join(directory, `${name}-tls.pem`), ca.servingRoot.pem);
   writeFileSync(join(directory, `${name}-token`), token);
   return {
@@ -180,6 +181,37 @@ t.test('the built-in CA signs while the upstream before it refuses', async (t) =
   const { fetch } = await startScene(t, files, [upstreamOf(files, ca, 'one'), { kind: 'built-in' }], [ca.root], { settings });
   t.notOk((await fetch()).issuer?.equals(ca.root.certificate.subject));
 });
+
+t.test(
+  'R107 the API server gives the node no token for the audience: told with audience and verb, and a projected one serves',
+  async (t) => {
+    const ca = await createFakeIstioCa(t);
+    const files = t.testdir({});
+    const words = 'serviceaccounts "cart" is forbidden: system:node:local is not authorized to request tokens for audience "istio-ca"';
+    const api = await createApiServer(t, (call) => call.status(403, words));
+    const kubeconfig = join(files, 'kubeconfig');
+    writeFileSync(join(files, 'api.pem'), api.ca);
+    const config = {
+      'clusters': [{ name: 'c', cluster: { 'server': api.url.href, 'certificate-authority': join(files, 'api.pem') } }],
+      'users': [{ name: 'u', user: { token: 'abc' } }],
+      'contexts': [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+      'current-context': 'x',
+    };
+    writeFileSync(kubeconfig, JSON.stringify(config));
+    const { tokenFile: _, ...asked } = upstreamOf(files, ca, 'one', { auth: 'workload' });
+    const alone = await startScene(t, files, [asked], [ca.root], { flags: { kubeconfig } });
+    const { identities } = await statusWhere(alone.running, isUnavailable);
+    t.match(identities[0]?.reason, {
+      code: 'token-audience-denied',
+      detail: /not authorized to request tokens for audience "istio-ca"/,
+      action: /request-serviceaccounts-token-audience/,
+    });
+    t.equal(ca.calls.length, 0);
+    const mounted = await startScene(t, files, [asked, upstreamOf(files, ca, 'two')], [ca.root], { flags: { kubeconfig } });
+    t.ok((await mounted.fetch()).issuer?.equals(ca.root.certificate.subject));
+    t.match(ca.calls[0], { impersonatedIdentity: idOf('cart'), headers: { authorization: `Bearer ${token}` } });
+  },
+);
 
 t.test('upstreams of request objects: as whom each asks, and the next one when it gets nothing', async (t) => {
   const id = createSpiffeId('example.org', 'shop', 'cart');

@@ -61,7 +61,7 @@ t.test('refused as the node: each right that is missing, and nothing of the word
   t.notOk(elsewhere.has('acting as the node'), 'told once');
 });
 
-t.test('tokens: the audience, a policy, a pod that is not known yet, and no pod at all', async (t) => {
+t.test('R107 tokens: the audience, a policy, a pod that is not known yet, and no pod at all', async (t) => {
   const { checks, world } = await createSelfScene(t, [tokens]);
   const refuse = (status: number, message: string): void => {
     world.before = (call) => (call.path.endsWith('/token') ? (call.status(status, message), true) : false);

@@ -54,12 +54,12 @@ async function scene(t: Test, parts: (directory: string) => Parts) {
   return { server, directory, path, clock, log, credential, call, write, identity };
 }
 
-t.test("the kubelet's own kubeconfig, whose certificate rotates", async (t) => {
+t.test("R109 the kubelet's own kubeconfig, whose certificate is swapped behind a symlink", async (t) => {
   const scenery = await scene(t, (directory) => {
     const pem = join(directory, 'kubelet-client-current.pem');
     return { user: { 'client-certificate': pem, 'client-key': pem } };
   });
-  const { directory, identity, call, clock } = scenery;
+  const { directory, identity, call, clock, server } = scenery;
   const rotate = (file: string, name: string): void => {
     writeFileSync(join(directory, file), identity(name));
     symlinkSync(file, join(directory, 'next'));
@@ -71,6 +71,11 @@ t.test("the kubelet's own kubeconfig, whose certificate rotates", async (t) => {
   t.match(await call(), { client: 'system:node:one' });
   await clock.advance(10_000);
   t.match(await call(), { client: 'system:node:two' });
+
+  rotate('three.pem', 'system:node:three');
+  const { handle } = server;
+  server.handle = (request) => (request.client === 'system:node:two' ? request.status(401, 'Unauthorized') : handle(request));
+  t.match(await call(), { client: 'system:node:three' }, 'the old one is refused: at once');
 });
 
 t.test('a token and a password', async (t) => {

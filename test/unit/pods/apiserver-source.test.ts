@@ -9,11 +9,12 @@ import { createKubeScene } from '../../fixtures/kube.js';
 import { start } from '../../fixtures/reasons.js';
 
 t.test(
-  'F122, F153: every list and watch names the node; pods without an account are left out; a lost server freezes the view',
+  'R108, F122, F153: every list and watch names the node; pods without an account are left out; a lost server freezes the view',
   async (t) => {
     const streams: ApiStream[] = [];
     const scene = await createKubeScene(t, (call) => {
-      if (call.query['sendInitialEvents'] !== undefined) call.status(422, 'not served');
+      if (call.query['fieldSelector'] !== 'spec.nodeName=node-a') call.status(403, 'can only list pods with spec.nodeName field selector');
+      else if (call.query['sendInitialEvents'] !== undefined) call.status(422, 'not served');
       else if (call.query['watch'] === undefined) call.json(apiList([apiPod('a'), apiPod('static', { account: null })]));
       else streams.push(call.stream());
     });
@@ -22,6 +23,7 @@ t.test(
     start(t, source);
     await until(() => streams.length === 1);
     t.same([...source.view.value.pods.keys()], ['uid-a']);
+    t.equal(source.view.value.complete, true);
     t.ok(scene.server.calls.every(({ query }) => query['fieldSelector'] === 'spec.nodeName=node-a'));
     t.equal(await scene.read('signet_pod_source_up', { source: 'apiserver' }), 1);
 
