@@ -1,29 +1,12 @@
 import t from 'tap';
-import { createPrivateKey } from 'node:crypto';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type { ReceivedSecret } from '../../agent/sds/client.js';
 import { idOf, podsOf, startTestAgent } from '../fixtures/agent.js';
+import { formsOf } from '../fixtures/key-forms.js';
 
 const never = new AbortController().signal;
-
-/** The forms in which a key could turn up: PEM, its lines, DER and the bare scalar, as bytes, base64, base64url and hex. */
-function formsOf(pem: string): Buffer[] {
-  const key = createPrivateKey(pem);
-  const pkcs8 = key.export({ type: 'pkcs8', format: 'der' });
-  const sec1 = key.export({ type: 'sec1', format: 'der' });
-  // RFC 5915 §3: the scalar is the first octet string.
-  const scalar = sec1.subarray(7, 39);
-  const lines = pem.split('\n').filter((line) => line.length > 20 && !line.startsWith('-----'));
-  const texts = [pkcs8, sec1, scalar].flatMap((bytes) => [
-    bytes.toString('base64').replaceAll('=', '').slice(0, -2),
-    bytes.toString('base64url').slice(0, -2),
-    bytes.toString('hex'),
-    bytes.toJSON().data.join(','),
-  ]);
-  return [pkcs8, sec1, scalar, ...[...lines, ...texts].map((text) => Buffer.from(text))];
-}
 
 function filesBelow(directory: string): string[] {
   return readdirSync(directory).flatMap((name) => {
