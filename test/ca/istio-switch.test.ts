@@ -19,7 +19,7 @@ import type { IstioAgentSecret } from '../fixtures/istio-agent.js';
 import { askAsIstioAgent } from '../fixtures/istio-agent.js';
 import { createFixedCredential } from '../fixtures/kube.js';
 import { createRecordingLogger } from '../fixtures/log.js';
-import { caComponents } from '../fixtures/manifests.js';
+import { issuerComponents } from '../fixtures/manifests.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
 import { opensslVerify } from '../fixtures/openssl.js';
 import type { Scene } from '../fixtures/scene.js';
@@ -142,7 +142,7 @@ async function switchThereAndBack(t: Test, scene: Scene, issuer: string, options
     await distributes(t, 'istiod');
   });
 
-  const { startReplica } = await installCa(t, scene, cluster, caComponents);
+  const { startReplica } = await installCa(t, scene, cluster, [...issuerComponents, 'ca-istio']);
   const configFile = join(scene.directory, 'ca.yaml');
   writeFileSync(configFile, readFileSync(configFile, 'utf8').replace('name: istio-ca-secret', `name: ${issuer}`));
   const replica = await startReplica('signet-ca');
@@ -200,23 +200,37 @@ await t.test('the issuer is one that was plugged into istiod', async (t) => {
   await switchThereAndBack(t, scene, 'cacerts', { caDirectory });
 });
 
-await t.test('istiod takes back an issuer that was rotated meanwhile', async (t) => {
+await t.test('an issuer is rotated while istiod has no CA, and taken back', async (t) => {
   const scene = await createScene(t);
   const cluster = await startControlPlane(scene);
   const mesh = await createMesh(scene, cluster);
   const istiod = await startIstiod(scene, cluster);
   const before = await mesh.roots();
   await istiod.stop();
-  const { startReplica, command } = await installCa(t, scene, cluster, caComponents);
+  const { startReplica, command } = await installCa(t, scene, cluster, [...issuerComponents, 'ca-istio']);
   // Lifetimes that let a rotation pass while we wait.
-  const environment = { SIGNET_CERTIFICATE_LIFETIME: '10s', SIGNET_CERTIFICATE_MAX_LIFETIME: '10s', SIGNET_ROTATION_LAG: '2s' };
+  const environment = { SIGNET_CERTIFICATE_LIFETIME: '20s', SIGNET_CERTIFICATE_MAX_LIFETIME: '20s', SIGNET_ROTATION_LAG: '10s' };
   const replica = await startReplica('signet-ca', { environment });
   await untilReady(replica);
+  const tls = await until('the serving certificate of istiod', 60_000, () => readServing(cluster));
+  const xdsOnly = await startIstiod(scene, cluster, { name: 'istiod-without-ca', tls, environment: { ENABLE_CA_SERVER: 'false' } });
   const asked = await command('rotate');
   t.equal(asked.code, 0, asked.stderr);
-  await until('the former root is gone', 180_000, async () => !(await mesh.roots()).includes(before));
+  await until(
+    'the former root is gone',
+    240_000,
+    async () => {
+      const renewed = await readServing(cluster);
+      if (renewed !== undefined) xdsOnly.setTls(renewed);
+      return !(await mesh.roots()).includes(before);
+    },
+    500,
+  );
   const after = await mesh.roots();
+  await mesh.configures(t, xdsOnly.port());
+  await xdsOnly.stop();
   t.equal(await replica.child().stop(), 0);
+  await cluster.admin.delete(servingPath);
   await istiod.start();
   await mesh.certify(t, { what: 'istiod', port: istiod.port() });
   t.equal(await mesh.roots(), after, 'with the new root');
