@@ -5,18 +5,25 @@ import { Registry } from 'prom-client';
 import { createAdminServer } from './admin.js';
 import type { AdminSources } from './admin/status.js';
 import { createCallQueue } from './ca/call-queue.js';
+import type { CsrForwarder } from './ca/forward.js';
+import { createCsrForwarder } from './ca/forward.js';
 import type { IssuerOwner } from './ca/issuer-owner.js';
 import { openIssuerOwner } from './ca/issuer-owner.js';
 import type { SvidCache } from './cache/svid-cache.js';
 import { createSvidCache } from './cache/svid-cache.js';
 import { observeStates } from './cache/svid-report.js';
-import type { Config, ConfigInput, LoadedConfig } from './config.js';
+import type { Config, ConfigInput, Environment, LoadedConfig } from './config.js';
 import { configFields, processEnvironment } from './config.js';
 import { createFollowedSettings } from './config/followed.js';
 import { createHttpDoor } from './http.js';
 import type { KubeAccess } from './kube/access.js';
 import { createKubeAccess } from './kube/access.js';
 import { createTokenRequester, followRefusals } from './kube/token-request.js';
+import { createQuickAck } from './listen/quick-ack.js';
+import type { LocalCa } from './local-ca.js';
+import { createLocalCa } from './local-ca.js';
+import { observeIssued } from './local-ca/issued.js';
+import { createNodeRoot, createServingFiles } from './local-ca/serving.js';
 import type { Metrics } from './metrics.js';
 import { addProcessMetrics, createMetrics } from './metrics.js';
 import { createNodeSecrets } from './node-secrets.js';
@@ -44,7 +51,7 @@ import { createSdsService } from './sds/service.js';
 import type { Sealing } from './sealing.js';
 import { openSealing } from './sealing.js';
 import { createKubeSelfChecks } from './kube-needs.js';
-import { adminPeers, openSockets } from './sockets.js';
+import { adminPeers, openSockets, tcpPlace } from './sockets.js';
 import { createOutsideRoots, createNamespaces, createPodSources, createRootSources } from './sources.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
 import { createTrustBundle } from './trust-bundle.js';
@@ -64,6 +71,8 @@ export interface AgentOptions {
 export interface Agent {
   readonly addresses: { readonly sds: string; readonly admin: string };
   readonly http: Watched<{ readonly host: string; readonly port: number } | undefined>;
+  /** Of the local CA endpoint; undefined without one. */
+  readonly localCa: LocalCa['address'] | undefined;
   readonly identities: Watched<ReadonlyMap<string, NodeIdentity>>;
   /** Settles when the pods have been read completely for the first time. */
   readonly podsRead: Promise<void>;
@@ -110,12 +119,17 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const { cache, roots, upstreams } = certificates;
   const sds = createSds({ native, index, certificates, rules: settings.peers, isDev: input.defaults === 'dev' }, shared);
 
+  const localCa = createLocalCaDoor({ native, env, index, certificates }, shared);
+
   const readiness = createReadiness();
   readiness.follow('pods', index.reason, needed);
   if (namespaces !== undefined) readiness.follow('namespaces', namespaces.reason, 'noted');
   readiness.follow('roots', roots.reason, needed);
-  // With several upstreams one that lacks something keeps nobody from becoming ready.
-  for (const { name, reason } of upstreams.needs) readiness.follow(name, reason, config.upstreams.length === 1 ? needed : 'noted');
+  // With several upstreams one that lacks something keeps nobody from becoming ready. A Service of the local CA leads to agents that are
+  // ready, and one that says why it has no certificate is of more use to its callers than none.
+  const isOnly = config.upstreams.length === 1 && localCa === undefined;
+  for (const { name, reason } of upstreams.needs) readiness.follow(name, reason, isOnly ? needed : 'noted');
+  if (localCa !== undefined) readiness.follow('local ca', localCa.reason, 'noted');
   readiness.follow('sealed state', sealing.reason, 'noted');
   if (certificates.issuer !== undefined) readiness.follow('issuer', certificates.issuer.reason, 'noted');
   readiness.follow('configuration', settings.reason, 'noted');
@@ -124,8 +138,10 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const beforeScrape = (): void => {
     metrics.ready.set(readiness.state.value.ready ? 1 : 0);
     observeStates(cache.states(), metrics, clock.now());
+    if (localCa !== undefined) observeIssued(localCa.issued.all(), metrics, clock.now());
   };
-  const http = createHttpDoor({ address: config.http.address, readiness: readiness.state, registry, beforeScrape, clock, log });
+  const place = tcpPlace('http', config.http.address, { config, env });
+  const http = createHttpDoor({ place, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
 
   const sockets = await openSockets({ native, config, env, clock, log }, sds.server.accept);
@@ -147,6 +163,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
       ...upstreams.endpoints.map(({ name, reason }) => ({ of: 'certificates', name, reason: () => reason.value })),
     ],
     selfCheck,
+    ...(localCa === undefined ? {} : { localCa }),
     bundle: roots.bundle,
     streams: sds.service.streams,
     logLevel: log,
@@ -156,6 +173,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   // Two groups: at the end nobody may connect any more while what is open is still being served.
   const doors = createTaskGroup(clock, log);
   doors.start('sds', sockets.sds);
+  if (localCa !== undefined) doors.start('local ca', (signal) => localCa.run(signal));
   const tasks = createTaskGroup(clock, log);
   const { issuer } = certificates;
   const parts = {
@@ -179,6 +197,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   return {
     addresses: { sds: config.sds.socket.path, admin: config.admin.socket.path },
     http: http.address,
+    localCa: localCa?.address,
     identities: index.identities,
     podsRead: until(index.reason, (reason) => reason === undefined),
     async run(signal) {
@@ -236,7 +255,9 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   const restored = sealing.svids(rootSources);
   const queue = createCallQueue({ ...config.certificate, metrics });
   const cache = createSvidCache({ identities, restored, ca: upstreams.ca, queue, ...config.certificate, clock, log, metrics });
-  return { issuer, upstreams, tokenRefusal: refusal, rootSources, roots, cache };
+  const { auth, deadlineMs: forwardMs } = config.localCa;
+  const forwarder = createCsrForwarder({ ca: upstreams.ca, queue, auth, deadlineMs: forwardMs, clock, metrics });
+  return { issuer, upstreams, tokenRefusal: refusal, rootSources, roots, cache, forwarder };
 }
 
 interface Certificates {
@@ -247,6 +268,8 @@ interface Certificates {
   readonly rootSources: readonly RootSource[];
   readonly roots: TrustBundleOwner;
   readonly cache: SvidCache;
+  /** Of requests that others made. */
+  readonly forwarder: CsrForwarder;
 }
 
 /** The kubeconfig of a node is of that node; the account of a pod has to act as it. */
@@ -275,6 +298,40 @@ async function createIssuer({ config, clock, log, metrics }: Shared): Promise<Is
     directory: config.state.directory,
     trustDomain: config.trustDomain,
     leafLifetimeMs: config.certificate.lifetimeMs,
+    clock,
+    log,
+    metrics,
+  });
+}
+
+interface LocalCaParts {
+  readonly native: Native;
+  readonly env: Environment;
+  readonly index: IdentityIndex;
+  readonly certificates: Certificates;
+}
+
+/** The endpoint for proxies that make their keys themselves, if there is to be one. */
+function createLocalCaDoor({ native, env, index, certificates }: LocalCaParts, shared: Shared): LocalCa | undefined {
+  const { config, kube, clock, log, metrics } = shared;
+  const { node, trustDomain, localCa: settings, state, certificate } = config;
+  const { address, serving, names, rootDirectory, delegates, waitForPodMs, audiences, whenApiServerAway, deadlineMs, quickAck } = settings;
+  if (address === undefined) return undefined;
+  return createLocalCa({
+    place: tcpPlace('local-ca', address, { config, env }),
+    serving:
+      serving === 'node-root'
+        ? createNodeRoot({ stateDirectory: state.directory, rootDirectory, names, trustDomain, clock, log, metrics })
+        : createServingFiles({ ...serving, clock, log, metrics }),
+    ...(quickAck ? { quickAck: createQuickAck({ native, log }) } : {}),
+    admission: { index, node, trustDomain, delegates: new Set(delegates), waitMs: waitForPodMs },
+    client: kube.own,
+    audiences,
+    whenApiServerAway,
+    forwarder: certificates.forwarder,
+    bundle: certificates.roots.bundle,
+    lifetimeMs: certificate.lifetimeMs,
+    deadlineMs,
     clock,
     log,
     metrics,

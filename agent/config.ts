@@ -215,12 +215,15 @@ function foreignGrants({ peers, trustDomain }: Config): string[] {
 }
 
 /** Settings that are sound alone but not together. */
-function contradictions({ upstreams, trustBundle, certificate }: Config): Fault[] {
+function contradictions({ upstreams, trustBundle, certificate, localCa }: Config): Fault[] {
   const faults: Fault[] = [];
   const has = (wanted: Upstream['kind']): boolean => upstreams.some(({ kind }) => kind === wanted);
   if (!has('built-in') && trustBundle.sources.some(({ kind }) => kind === 'issuer')) {
     const message = 'must not have the kind issuer, which is its default, without a built-in upstream';
     faults.push({ path: 'trustBundle.sources', message });
+  }
+  if (localCa.address !== undefined && localCa.auth === 'caller' && !has('istio')) {
+    faults.push({ path: 'localCa.auth', message: 'must be upstream without an upstream istio: no other takes the token of a caller' });
   }
   // The API server refuses requests below these.
   for (const [kind, ms, text] of [

@@ -1,11 +1,13 @@
 // The HTTP door for machines: /livez, /readyz and /metrics, nothing else and never a key. Started by agent.ts.
-// Promises: a taken address stops nothing, it is logged once and tried again every 30 s; a client that is slow, silent or
-// one of too many costs no more than its connection.
+// Promises: a taken address stops nothing, it is logged once and tried again, soon at first and every 30 s at last; a client that is
+// slow, silent or one of too many costs no more than its connection.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { TcpPlace } from './listen/place.js';
+import { bindRetry, placeOptions } from './listen/place.js';
 import { SignetError } from './runtime/errors.js';
 import type { ReadinessState } from './runtime/lifecycle.js';
 import type { Logger } from './runtime/log.js';
@@ -13,7 +15,7 @@ import { errorFields } from './runtime/log.js';
 import type { Reason } from './runtime/reasons.js';
 import { formatReason } from './runtime/reasons.js';
 import type { Clock } from './runtime/time.js';
-import { sleep } from './runtime/time.js';
+import { backoff, sleep } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
 import { WatchedValue } from './runtime/watched.js';
 
@@ -24,7 +26,7 @@ export interface HttpAddress {
 }
 
 export interface HttpDoorOptions {
-  readonly address: HttpAddress;
+  readonly place: TcpPlace;
   readonly readiness: Watched<ReadinessState>;
   /** The registry behind /metrics. */
   readonly registry: { readonly contentType: string; metrics(): Promise<string> };
@@ -43,7 +45,6 @@ export interface HttpDoor {
   run(signal: AbortSignal): Promise<void>;
 }
 
-const retryMs = 30_000;
 const maxConnections = 64;
 const maxUrlBytes = 1024;
 // Scrapers send a few hundred bytes of headers at once; whoever takes longer is cut.
@@ -58,7 +59,7 @@ const idleMs = 15_000;
 
 export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
   const { clock } = options;
-  const wanted = formatAddress(options.address);
+  const wanted = formatAddress(options.place.address);
   const log = options.log.child({ address: wanted });
   const address = new WatchedValue<HttpAddress | undefined>(undefined);
   const reason = new WatchedValue<Reason | undefined>(undefined);
@@ -77,16 +78,16 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
     address,
     reason,
     async run(signal) {
-      while (!signal.aborted) {
+      for (let attempt = 1; !signal.aborted; attempt += 1) {
         const server = createServer(limits, createHandler(options));
         server.maxConnections = maxConnections;
         server.timeout = idleMs;
         try {
-          await listen(server, options.address);
+          await listen(server, options.place);
         } catch (error) {
           if (reason.value === undefined) log.error('http address cannot be bound, trying again', errorFields(error));
           reason.set({ code: 'http-port-taken', detail: wanted });
-          await sleep(clock, retryMs, signal).catch((cancelled: unknown) => {
+          await sleep(clock, backoff(attempt, bindRetry), signal).catch((cancelled: unknown) => {
             if (!signal.aborted) throw cancelled;
           });
           continue;
@@ -102,10 +103,10 @@ function formatAddress({ host, port }: HttpAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-async function listen(server: Server, { host, port }: HttpAddress): Promise<void> {
+async function listen(server: Server, place: TcpPlace): Promise<void> {
   try {
     const listening = once(server, 'listening');
-    server.listen({ host, port });
+    server.listen(placeOptions(place));
     await listening;
   } catch (error) {
     throw new SignetError('unavailable', 'cannot listen for http', { cause: error, reason: 'http-port-taken' });

@@ -7,7 +7,10 @@ import type { CsrForwarder } from './ca/forward.js';
 import { createUnaryServer } from './grpc/unary-server.js';
 import type { KubeClient } from './kube/client.js';
 import { createTokenAuthenticator } from './kube/token-authenticator.js';
-import type { TlsListenOptions, TlsListener } from './listen/tls.js';
+import type { TcpPlace } from './listen/place.js';
+import { bindRetry } from './listen/place.js';
+import type { QuickAck } from './listen/quick-ack.js';
+import type { TlsListener } from './listen/tls.js';
 import { listenTls } from './listen/tls.js';
 import type { AdmissionOptions } from './local-ca/admission.js';
 import { createAdmission } from './local-ca/admission.js';
@@ -27,7 +30,9 @@ import { WatchedValue, joinWatched, mapWatched } from './runtime/watched.js';
 import type { TrustBundle } from './trust-bundle.js';
 
 export interface LocalCaOptions {
-  readonly listen: Pick<TlsListenOptions, 'address' | 'fd' | 'reusePort'>;
+  readonly place: TcpPlace;
+  /** Default: the kernel acknowledges when it likes. */
+  readonly quickAck?: QuickAck;
   readonly serving: Serving;
   readonly admission: Omit<AdmissionOptions, 'clock'>;
   /** What tokens are reviewed with. */
@@ -62,7 +67,6 @@ const maxConnections = 1_024;
 const serverLimits = { callsPerConnection: 256, messageBytes: 64 * 1024 } as const;
 /** All callers are pods of this node, each with an address of its own; behind a Service they may share one. */
 const callLimits = { streams: 4_096, streamsPerOwner: 2_048, unfinishedBytes: 8 * 1024 * 1024 } as const;
-const retry = { minMs: 500, maxMs: 30_000 } as const;
 /** Together less than the second that parts have at the end. */
 const drainMs = 600;
 const idleMs = 200;
@@ -87,20 +91,20 @@ export function createLocalCa(options: LocalCaOptions): LocalCa {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
         const identity = await serving.open();
-        const listener = await listenTls({ ...options.listen, minVersion: '1.3', maxConnections, identity, log }, accept);
+        const listener = await listenTls({ ...options.place, minVersion: '1.3', maxConnections, identity, log }, accept);
         fault.set(undefined);
         return listener;
       } catch (error) {
         if (fault.value === undefined) log.error('the local ca does not listen, trying again', errorFields(error));
         fault.set({ code: reasonOf(error) ?? 'local-ca-unserved', detail: describeError(error) });
-        await sleep(clock, backoff(attempt, retry), signal).catch(() => undefined);
+        await sleep(clock, backoff(attempt, bindRetry), signal).catch(() => undefined);
       }
     }
     return undefined;
   };
 
   const serve = async (signal: AbortSignal): Promise<void> => {
-    const server = createUnaryServer(service, { limits: serverLimits, calls: callLimits, clock, metrics });
+    const server = createUnaryServer(service, { limits: serverLimits, calls: callLimits, onHeaders: options.quickAck, clock, metrics });
     const listener = await open(server.accept, signal);
     if (listener !== undefined) {
       address.set(listener.address);

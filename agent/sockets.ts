@@ -1,5 +1,5 @@
-// The wiring of the two sockets, SDS and control: from the settings, or from what systemd passed in, to listeners; and who may use
-// the control socket. Called by agent.ts. No logic of its own.
+// The wiring of the sockets: from the settings, or from what systemd passed in, to the listeners of SDS and control, and to the places
+// of the doors that are reached over TCP; and who may use the control socket. Called by agent.ts. No logic of its own.
 
 import type { Socket } from 'node:net';
 import type { AdminPeer } from './admin.js';
@@ -7,11 +7,13 @@ import { createAdminClient } from './admin/client.js';
 import type { Config } from './config.js';
 import type { Listener } from './listen.js';
 import { listenFd, listenUnix } from './listen.js';
+import type { TcpPlace } from './listen/place.js';
 import { findGroupId } from './runtime/group.js';
 import type { Logger } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
 import { socketFd } from './runtime/native.js';
 import type { Clock } from './runtime/time.js';
+import type { PassedFd } from './systemd.js';
 import { passedFds } from './systemd.js';
 
 type OnConnection = (socket: Socket) => void;
@@ -49,8 +51,9 @@ export async function openSockets({ native, config, env, clock, log }: SocketsOp
     onConnection: OnConnection,
   ): Promise<Listener> => {
     const shared = { pauseOnConnect: name === 'sds', log };
-    // One socket without a name is the SDS socket.
-    const given = passed.fds.find((each) => each.name === name || (name === 'sds' && passed.fds.length === 1));
+    // One socket that is named as none of the others is the SDS socket.
+    const isOnly = (each: PassedFd): boolean => passed.fds.length === 1 && !otherNames.has(each.name);
+    const given = passed.fds.find((each) => each.name === name || (name === 'sds' && isOnly(each)));
     if (given !== undefined) return await listenFd(given.fd, shared, onConnection);
     return await listenUnix(
       { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock },
@@ -75,6 +78,18 @@ export async function openSockets({ native, config, env, clock, log }: SocketsOp
       return admin.run(signal);
     },
   };
+}
+
+const otherNames: ReadonlySet<string> = new Set(['admin', 'http', 'local-ca']);
+
+/** Where a door is: on what systemd passed in under its name, else at its address, which an agent that may be replaced shares. */
+export function tcpPlace(
+  name: 'http' | 'local-ca',
+  address: TcpPlace['address'],
+  { config, env }: Pick<SocketsOptions, 'config' | 'env'>,
+): TcpPlace {
+  const given = passedFds(env, process.pid).fds.find((each) => each.name === name);
+  return { address, reusePort: config.sds.socket.takeover, ...(given === undefined ? {} : { fd: given.fd }) };
 }
 
 /** Who is at the other end of the control socket, and who may use it. */

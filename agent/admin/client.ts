@@ -9,7 +9,7 @@ import type { LogLevel } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import { withDeadline } from '../runtime/time.js';
 
-export type { CheckStatus, IdentityStatus, ReasonStatus, SourceStatus, Status, StreamsStatus } from './status.js';
+export type { CheckStatus, IdentityStatus, LocalCaStatus, ReasonStatus, SourceStatus, Status, StreamsStatus } from './status.js';
 
 export interface AdminClientOptions {
   /** The control socket. */

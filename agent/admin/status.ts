@@ -67,10 +67,20 @@ export interface Status {
   readonly identities: readonly IdentityStatus[];
   readonly sources: readonly SourceStatus[];
   readonly selfCheck: SelfCheckStatus;
+  /** Absent without such an endpoint. */
+  readonly localCa?: LocalCaStatus;
   /** Absent while there is none. */
   readonly bundle?: { readonly version: string; readonly roots: number; readonly notAfter: string };
   /** How long a CA outage that began now can last before the first identity lapses; absent without certificates. */
   readonly outageBudgetSeconds?: number;
+}
+
+/** What the local CA endpoint handed out since the start and is for an identity that is still on the node. */
+export interface LocalCaStatus {
+  /** Where it listens; absent while it does not. */
+  readonly address?: { readonly host: string; readonly port: number };
+  /** In the order in which they lapse, unless their proxies renew them. */
+  readonly certificates: readonly { readonly name: string; readonly notAfter: string; readonly state: 'valid' | 'lapsed' }[];
 }
 
 /** The open streams, at most 1,000 of them. */
@@ -118,6 +128,11 @@ export interface AdminSources {
     /** ms since the epoch. */
     readonly lookedAt: Watched<number | undefined>;
   };
+  /** Absent without such an endpoint. */
+  readonly localCa?: {
+    readonly address: Watched<LocalCaStatus['address'] | undefined>;
+    readonly issued: { all(): ReadonlyMap<string, { readonly notAfter: number }> };
+  };
   readonly bundle: Watched<{ readonly version: string; readonly roots: readonly { readonly notAfter: number }[] } | undefined>;
   readonly streams: (limit: number) => StreamsStatus;
   readonly logLevel: { readonly level: LogLevel; setLevel(level: LogLevel): void };
@@ -141,6 +156,7 @@ export function describeStatus(view: AdminSources, now: number, uptimeMs: number
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     sources: sources.map((source) => ({ of: source.of, name: source.name, ...withReason(source.reason()) })),
     selfCheck: describeSelfCheck(selfCheck),
+    ...(view.localCa === undefined ? {} : { localCa: describeLocalCa(view.localCa, now) }),
     ...(bundle.value === undefined ? {} : { bundle: describeBundle(bundle.value.version, bundle.value.roots) }),
     ...(expiries.length === 0 ? {} : { outageBudgetSeconds: Math.max(0, Math.floor((earliest(expiries) - now) / 1000)) }),
   };
@@ -165,6 +181,18 @@ function describeSelfCheck({ checks, lookedAt: { value: at } }: AdminSources['se
       name,
       state: fault.value !== undefined ? 'fault' : isTold.value ? 'ok' : 'unknown',
       ...withReason(fault.value),
+    })),
+  };
+}
+
+function describeLocalCa({ address, issued }: NonNullable<AdminSources['localCa']>, now: number): LocalCaStatus {
+  const inOrder = [...issued.all()].sort(([, a], [, b]) => a.notAfter - b.notAfter);
+  return {
+    ...(address.value === undefined ? {} : { address: address.value }),
+    certificates: inOrder.map(([name, { notAfter }]) => ({
+      name,
+      notAfter: formatInstant(notAfter),
+      state: notAfter > now ? 'valid' : 'lapsed',
     })),
   };
 }

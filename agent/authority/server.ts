@@ -90,7 +90,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const readiness = createReadiness();
   for (const { id, pods } of clusters) readiness.follow(`pods of ${id}`, pods.reason, 'needed');
   const beforeScrape = (): void => metrics.ready.set(readiness.state.value.ready ? 1 : 0);
-  const http = createHttpDoor({ address: config.http.address, readiness: readiness.state, registry, beforeScrape, clock, log });
+  const http = createHttpDoor({ place: { address: config.http.address }, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
   const tasks = createTaskGroup(clock, log);
   // First: an issuer in the cluster may have to be waited for, by a process that is alive and not ready.

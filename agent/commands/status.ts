@@ -1,7 +1,7 @@
 // `signet status`: what the agent knows, from its control socket, for people or as JSON.
 
 import { Command } from 'commander';
-import type { CheckStatus, IdentityStatus, ReasonStatus, Status, StreamsStatus } from '../admin/client.js';
+import type { CheckStatus, IdentityStatus, LocalCaStatus, ReasonStatus, Status, StreamsStatus } from '../admin/client.js';
 import { parseInstant, systemClock } from '../runtime/time.js';
 import type { SocketOptions } from './command.js';
 import { createRunningAdminClient } from './command.js';
@@ -50,6 +50,7 @@ export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>
         ? '–'
         : `the first identity lapses after ${formatDuration(status.outageBudgetSeconds * 1000)} without a CA`,
     ],
+    ...(status.localCa === undefined ? [] : [['local CA', formatLocalCa(status.localCa)]]),
     ...(status.selfCheck.checks.length === 0 ? [] : [['self-check', formatSelfCheck(status.selfCheck, now)]]),
     ...status.sources.map((source) => [
       `${source.of} (${source.name})`,
@@ -57,7 +58,8 @@ export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>
     ]),
     ...status.reasons.map((reason) => [`! ${reason.gate}`, formatReasonStatus(reason)]),
   ];
-  return [formatTable(facts), formatIdentities(status.identities, now), formatStreams(streams)].join('\n');
+  const handedOut = status.localCa === undefined ? [] : formatHandedOut(status.localCa, now);
+  return [formatTable(facts), formatIdentities(status.identities, now), ...handedOut, formatStreams(streams)].join('\n');
 }
 
 /** Its faults stand among the reasons. */
@@ -72,6 +74,18 @@ function formatSelfCheck({ lookedAt, checks }: Status['selfCheck'], now: number)
     `${count('ok')} ok`,
   ];
   return `${counted.join(', ')}, ${ago} ago`;
+}
+
+function formatLocalCa({ address, certificates }: LocalCaStatus): string {
+  const where = address === undefined ? 'does not listen' : `on port ${address.port}`;
+  const lapsed = certificates.filter(({ state }) => state === 'lapsed').length;
+  return `${where}, certificates of ${certificates.length} identities handed out${lapsed === 0 ? '' : `, ${lapsed} lapsed`}`;
+}
+
+function formatHandedOut({ certificates }: LocalCaStatus, now: number): readonly string[] {
+  if (certificates.length === 0) return [];
+  const rows = certificates.map(({ name, notAfter, state }) => [name, state === 'lapsed' ? 'lapsed' : until(notAfter, now)]);
+  return [formatTable([['HANDED OUT BY THE LOCAL CA', 'EXPIRES IN'], ...rows])];
 }
 
 function formatIdentities(identities: readonly IdentityStatus[], now: number): string {

@@ -3,7 +3,7 @@
 
 import * as z from 'zod/mini';
 import type { Kind } from './kinds.js';
-import { absolutePath, choice, duration, expected, listenAddress, optional } from './kinds.js';
+import { absolutePath, boolean, choice, duration, expected, listenAddress, optional } from './kinds.js';
 import { audiences, fileOnly, hosts, isAccountName, mapping, names, pathSchema } from './lists.js';
 import { setting } from './setting.js';
 
@@ -43,8 +43,18 @@ export function localCa() {
       'What happens to callers while the API server cannot be asked about their tokens. unavailable: they are told to try again. jwks: tokens are checked against its keys as they were read last; revoked tokens pass meanwhile, and the audit line says so.',
       'unavailable',
     ),
+    auth: setting(
+      choice('caller', 'upstream'),
+      'As whom the upstreams are asked. caller: as whoever called, with its token, so that a CA sees what it saw before; for upstreams of the kind istio. upstream: as for certificates of the agent itself.',
+      'caller',
+    ),
     deadline: setting(duration('1s', '1m'), 'How long one call may take.', '10s'),
     waitForPod: setting(duration('0s', '10s'), 'How long a call waits for a pod that was only just scheduled to this node.', '3s'),
+    quickAck: setting(
+      boolean(),
+      'Acknowledge the headers of a call at once (TCP_QUICKACK): a client with Nagle on, as ztunnel, sends its request only then, and otherwise waits 40 ms in each call.',
+      true,
+    ),
   };
 }
 

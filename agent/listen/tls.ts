@@ -3,13 +3,15 @@
 // that never completes its handshake costs a connection for ten seconds.
 
 import { once } from 'node:events';
-import type { AddressInfo, ListenOptions } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createServer } from 'node:tls';
 import { SignetError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import { aborted } from '../runtime/time.js';
+import type { TcpPlace } from './place.js';
+import { placeOptions } from './place.js';
 
 /** A certificate to serve with, and its key. */
 export interface TlsIdentity {
@@ -19,13 +21,7 @@ export interface TlsIdentity {
   readonly privateKey: Buffer;
 }
 
-export interface TlsListenOptions {
-  /** Host '' means all addresses, of both families where there are two. */
-  readonly address: { readonly host: string; readonly port: number };
-  /** A socket that was bound by somebody else, such as systemd, which is accepted on instead. */
-  readonly fd?: number;
-  /** Shares the address with another process of the same user that does too (SO_REUSEPORT, Node 22.12 and newer). Default false. */
-  readonly reusePort?: boolean;
+export interface TlsListenOptions extends TcpPlace {
   readonly minVersion: '1.2' | '1.3';
   readonly maxConnections: number;
   readonly identity: TlsIdentity;
@@ -46,7 +42,6 @@ const backlog = 4_096;
 /** Binds and accepts. `onConnection` gets sockets that have agreed on HTTP/2. Throws `unavailable` when the address cannot be had. */
 export async function listenTls(options: TlsListenOptions, onConnection: (socket: TLSSocket) => void): Promise<TlsListener> {
   const { address, minVersion, maxConnections, identity, log } = options;
-  const place = placeOf(options);
   const server = createServer({
     ...contextOf(identity),
     minVersion: `TLSv${minVersion}`,
@@ -68,7 +63,7 @@ export async function listenTls(options: TlsListenOptions, onConnection: (socket
     socket.destroy();
   });
   try {
-    server.listen(place);
+    server.listen(placeOptions(options, backlog));
     await once(server, 'listening');
   } catch (error) {
     const fields = { host: address.host, port: address.port };
@@ -88,14 +83,6 @@ export async function listenTls(options: TlsListenOptions, onConnection: (socket
       server.close();
     },
   };
-}
-
-// The types of Node 20 know neither reusePort, which Node 20 itself does not heed, nor fd.
-type Place = ListenOptions & { readonly fd?: number; readonly reusePort?: boolean };
-
-/** Where to listen: the socket that was passed in, else the address. */
-export function placeOf({ address, fd, reusePort = false }: Pick<TlsListenOptions, 'address' | 'fd' | 'reusePort'>): Place {
-  return fd === undefined ? { ...address, backlog, reusePort } : { fd };
 }
 
 function contextOf({ chain, privateKey }: TlsIdentity) {

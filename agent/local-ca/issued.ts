@@ -1,6 +1,7 @@
 // What the local CA handed out and is still good: for the priority of the next request, and for what lapses when in an outage. Written
 // by its service, read by metrics and status. Holds at most one entry for each identity of the node, in memory alone.
 
+import type { Metrics } from '../metrics.js';
 import type { NodeIdentity } from '../pods/identity-index.js';
 import type { Clock } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
@@ -49,4 +50,16 @@ export function createIssued({ identities, clock }: IssuedOptions): IssuedCertif
       return used >= renewsFrom && used < renewsUntil ? 'routine' : 'waiting';
     },
   };
+}
+
+/** Shows what was handed out in the metrics. */
+export function observeIssued(
+  issued: ReadonlyMap<string, IssuedCertificate>,
+  metrics: Pick<Metrics, 'localCaIdentities' | 'localCaEarliestExpiry'>,
+  now: number,
+): void {
+  const valid = [...issued.values()].map(({ notAfter }) => notAfter).filter((notAfter) => notAfter > now);
+  metrics.localCaIdentities.set({ state: 'valid' }, valid.length);
+  metrics.localCaIdentities.set({ state: 'lapsed' }, issued.size - valid.length);
+  metrics.localCaEarliestExpiry.set(valid.length === 0 ? 0 : Math.min(...valid) / 1_000);
 }

@@ -33,8 +33,7 @@ function faultsOf(text: string | undefined, input: Partial<ConfigInput> = {}): s
 
 t.test('defaults of the agent', async (t) => {
   const { config, warnings, file } = evaluate(minimal);
-  // Those of localCa: config/local-ca.test.ts.
-  const { localCa: _localCa, ...others } = config;
+  const { localCa: _elsewhere, ...others } = config;
   t.strictSame(others, {
     trustDomain: 'example.org',
     node: 'node-1',
@@ -290,9 +289,12 @@ t.test('every scalar setting is read from its variable and its flag', async (t) 
     'pods.kubelet.pin': 'b'.repeat(64),
     'localCa.address': '[::1]:80',
     'localCa.whenApiServerAway': 'jwks',
+    'localCa.auth': 'caller',
+    'localCa.quickAck': 'false',
     'state.sealed': 'false',
     'log.level': 'debug',
   };
+  const text = `${minimal}localCa: {auth: upstream}\n`;
   for (const { path, setting, variable, flag } of listSettings()) {
     if (variable === undefined || flag === undefined) continue;
     const value =
@@ -300,10 +302,10 @@ t.test('every scalar setting is read from its variable and its flag', async (t) 
       (/from [0-9]+ to ([0-9]+)$/.exec(setting.allowed)?.[1] ||
         /^a (?:duration|size) from \S+ to (\S+)/.exec(setting.allowed)?.[1] ||
         (setting.allowed.startsWith('an absolute path') ? '/some/path' : setting.allowed === 'true or false' ? 'true' : '640'));
-    const byVariable = evaluate(minimal, { env: { [variable]: value } });
-    const byFlag = evaluate(minimal, { flags: { [flag]: value } });
+    const byVariable = evaluate(text, { env: { [variable]: value } });
+    const byFlag = evaluate(text, { flags: { [flag]: value } });
     t.strictSame(byVariable.config, byFlag.config, path);
-    t.notSame(byFlag.config, evaluate(minimal).config, `${path} has an effect`);
+    t.notSame(byFlag.config, evaluate(text).config, `${path} has an effect`);
   }
 });
 

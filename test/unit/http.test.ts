@@ -29,7 +29,7 @@ async function start(
   const readiness = new WatchedValue<ReadinessState>({ ready: true, reasons: new Map() });
   let scrapes = 0;
   const door = createHttpDoor({
-    address,
+    place: { address },
     readiness,
     registry: {
       contentType: 'text/plain; version=0.0.4',
@@ -143,7 +143,7 @@ t.test('connections beyond 64 are closed at once, the others are served', async 
   sockets.forEach((socket) => socket.destroy());
 });
 
-t.test('a taken port is told once and tried again every 30 s', async (t) => {
+t.test('a taken port is told once and tried again, every 30 s at the latest', async (t) => {
   const blocker = createServer();
   blocker.listen(0, '127.0.0.1');
   await once(blocker, 'listening');
@@ -157,9 +157,7 @@ t.test('a taken port is told once and tried again every 30 s', async (t) => {
   t.equal(log.lines.length, 1, 'the second failure is not told again');
   blocker.close();
   await once(blocker, 'close');
-  await clock.advance(29_999);
-  t.equal(door.address.value, undefined);
-  await clock.advance(1);
+  await clock.advance(30_000);
   t.equal(await portOf(door), port);
   t.equal(door.reason.value, undefined);
   t.equal((await ask(port, '/livez')).status, 200);

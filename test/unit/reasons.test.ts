@@ -146,7 +146,13 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
     await once(blocker, 'listening');
     const registry = { contentType: '', metrics: () => Promise.resolve('') };
     const address = { host: '127.0.0.1', port: (blocker.address() as AddressInfo).port };
-    const door = createHttpDoor({ address, readiness: createReadiness().state, registry, beforeScrape: () => {}, ...createServices() });
+    const door = createHttpDoor({
+      place: { address },
+      readiness: createReadiness().state,
+      registry,
+      beforeScrape: () => {},
+      ...createServices(),
+    });
     start(t, door);
     return settledCode(door.reason, (reason) => reason !== undefined);
   },

@@ -44,6 +44,20 @@ t.test('the self-check in one line: whether it was done, and how much is at faul
   t.end();
 });
 
+t.test('what the local CA handed out, and when it lapses', async (t) => {
+  const of = (localCa: Status['localCa'] & object): string => formatStatus({ ...base, localCa }, { total: 0, streams: [] }, now);
+  t.match(of({ certificates: [] }), /local CA +does not listen, certificates of 0 identities handed out\n/);
+  const text = of({
+    address: { host: '::', port: 15_812 },
+    certificates: [
+      { name: 'spiffe://td.test/ns/a/sa/old', notAfter: '2026-11-30T11:00:00Z', state: 'lapsed' },
+      { name: 'spiffe://td.test/ns/a/sa/b', notAfter: '2026-11-30T13:00:00Z', state: 'valid' },
+    ],
+  });
+  t.match(text, /local CA +on port 15812, certificates of 2 identities handed out, 1 lapsed\n/);
+  t.match(text, /HANDED OUT BY THE LOCAL CA +EXPIRES IN\n.*\/sa\/old +lapsed\n.*\/sa\/b +1h 0m\n/);
+});
+
 t.test('identities, reasons and streams with what to change', async (t) => {
   const reason = {
     code: 'ca-unavailable',

@@ -5,6 +5,7 @@ import type { Config } from '../../../agent/config.js';
 import { ConfigError, evaluateConfig, formatFault } from '../../../agent/config.js';
 
 const others = 'trustDomain: example.org\nnode: n\nupstreams: [{kind: built-in}]\n';
+const upstream = 'auth: upstream, ';
 
 function read(text: string): Config['localCa'] | string[] {
   try {
@@ -23,20 +24,29 @@ t.test('defaults: no endpoint', (t) => {
     audiences: ['istio-ca'],
     delegates: ['istio-system/ztunnel'],
     whenApiServerAway: 'unavailable',
+    auth: 'caller',
     deadlineMs: 10_000,
     waitForPodMs: 3_000,
+    quickAck: true,
   });
   t.end();
 });
 
 t.test('an address, or all of them', (t) => {
-  t.match(read("address: ':15812'"), { address: { host: '', port: 15_812 } });
-  t.match(read("address: '10.0.0.1:15812'"), { address: { host: '10.0.0.1', port: 15_812 } });
-  t.match(read("address: '[fd00::1]:15812'"), { address: { host: 'fd00::1', port: 15_812 } });
+  t.match(read(`${upstream}address: ':15812'`), { address: { host: '', port: 15_812 } });
+  t.match(read(`${upstream}address: '10.0.0.1:15812'`), { address: { host: '10.0.0.1', port: 15_812 } });
+  t.match(read(`${upstream}address: '[fd00::1]:15812'`), { address: { host: 'fd00::1', port: 15_812 } });
   const allowed = 'an address and port, such as 10.0.0.1:15812 or [fd00::1]:15812, or :15812 for all addresses';
   for (const wrong of ['15812', ':70000', ':', '10.0.0.1', 'fd00::1:15812']) {
     t.strictSame(read(`address: '${wrong}'`), [`localCa.address (line 4) must be ${allowed}`], wrong);
   }
+  t.end();
+});
+
+t.test('the token of the caller is for upstreams that take it', (t) => {
+  t.strictSame(read("address: ':15812'"), [
+    'localCa.auth must be upstream without an upstream istio: no other takes the token of a caller',
+  ]);
   t.end();
 });
 

@@ -2,10 +2,11 @@
 
 import t from 'tap';
 import { createSpiffeId } from '../../../agent/identity/spiffe-id.js';
-import { createIssued } from '../../../agent/local-ca/issued.js';
+import { createIssued, observeIssued } from '../../../agent/local-ca/issued.js';
 import type { NodeIdentity } from '../../../agent/pods/identity-index.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createFakeClock } from '../../fixtures/clock.js';
+import { createTestMetrics } from '../../fixtures/metrics.js';
 
 function createScene(...accounts: readonly string[]) {
   const clock = createFakeClock();
@@ -44,4 +45,21 @@ t.test('kept as long as the identity is on the node', async (t) => {
   t.same([...issued.all().keys()], [uri('web'), uri('cart')], 'one that lapsed is shown');
   set('cart');
   t.same([...issued.all().keys()], [uri('cart')]);
+});
+
+t.test('the metrics say what lapses first', async (t) => {
+  const { clock, issued } = createScene('web', 'cart');
+  const { metrics, read } = createTestMetrics();
+  observeIssued(issued.all(), metrics, clock.now());
+  t.equal(await read('signet_local_ca_earliest_expiry_timestamp_seconds'), 0);
+  const lapses = clock.now() + 1_000;
+  issued.record(uri('web'), lapses);
+  issued.record(uri('cart'), lapses + 1_000);
+  observeIssued(issued.all(), metrics, clock.now());
+  t.equal(await read('signet_local_ca_earliest_expiry_timestamp_seconds'), lapses / 1_000);
+  t.equal(await read('signet_local_ca_identities', { state: 'valid' }), 2);
+  await clock.advance(1_000);
+  observeIssued(issued.all(), metrics, clock.now());
+  t.equal(await read('signet_local_ca_earliest_expiry_timestamp_seconds'), lapses / 1_000 + 1);
+  t.equal(await read('signet_local_ca_identities', { state: 'lapsed' }), 1);
 });
