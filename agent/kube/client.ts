@@ -225,6 +225,7 @@ async function send(agent: Agent, access: Access, call: Call, signal: AbortSigna
   const { server } = access;
   const authorization = call.token === undefined ? access.authorization : `Bearer ${call.token}`;
   for (let again = false; ; again = true) {
+    if (signal.aborted) throw cancelled();
     const request = httpsRequest({
       agent,
       // Not in brackets, as an address of IPv6 has them in a URL.
@@ -233,8 +234,9 @@ async function send(agent: Agent, access: Access, call: Call, signal: AbortSigna
       method: call.method,
       path: `${server.pathname.replace(/\/$/, '')}${call.path}`,
       headers: { ...call.headers, ...(authorization === undefined ? {} : { authorization }) },
-      signal,
     });
+    // Not by its option, which takes a tenth of the whole call to forget the signal again: this one is of this call alone.
+    signal.addEventListener('abort', () => request.destroy(cancelled()), { once: true });
     try {
       return await new Promise((resolve, reject) => {
         request.on('response', resolve).on('error', reject).end(call.body);
@@ -247,15 +249,21 @@ async function send(agent: Agent, access: Access, call: Call, signal: AbortSigna
   }
 }
 
+function cancelled(): SignetError {
+  return new SignetError('cancelled', 'the call was cancelled');
+}
+
 async function readBody(target: Target, response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw invalidAnswer(target, 'the answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return await new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size > maxBytes) response.destroy(invalidAnswer(target, 'the answer is too large'));
+    });
+    response.on('end', () => resolve(Buffer.concat(chunks))).on('error', reject);
+  });
 }
 
 /** The beginning of the body of a refusal; whatever happens while it is read, the refusal stands. */

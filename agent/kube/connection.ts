@@ -10,7 +10,7 @@ import { connect } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
 import { SignetError } from '../runtime/errors.js';
 import type { Access, TlsMaterial } from './credentials.js';
-import { tlsKey } from './credentials.js';
+import { sameConnection } from './credentials.js';
 import type { Target } from './status.js';
 import { reasonFor } from './status.js';
 
@@ -28,7 +28,7 @@ const maxSockets = 320;
 const probeAfterMs = 15_000;
 
 export function createConnections(target: Target): Connections {
-  let current: { readonly key: string; readonly agent: Agent } | undefined;
+  let current: { readonly access: Access; readonly agent: Agent } | undefined;
   const retire = (): void => {
     if (current === undefined) return;
     const { agent } = current;
@@ -39,10 +39,9 @@ export function createConnections(target: Target): Connections {
   };
   return {
     agentFor(access) {
-      const key = tlsKey(access);
-      if (current?.key !== key) {
+      if (current === undefined || !sameConnection(current.access, access)) {
         retire();
-        current = { key, agent: createAgent(target, access.tls) };
+        current = { access, agent: createAgent(target, access.tls) };
       }
       return current.agent;
     },

@@ -2,7 +2,6 @@
 // Used by kube/client.ts before each call. Promises: what stands in files is never older than ten seconds in memory, and read
 // again at once after a refusal; a file that is missing or empty for a moment changes nothing; no call with an expired token.
 
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { CommonMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
@@ -37,11 +36,11 @@ export interface Credential {
   accessAfter(refused: Access): Promise<Access | undefined>;
 }
 
-/** Equal for equal material, so that a connection may be used again. */
-export function tlsKey({ server, tls }: Access): string {
-  const hash = createHash('sha256');
-  for (const part of [server.host, tls.ca, tls.cert, tls.key, tls.serverName, tls.pin]) hash.update(String(part ?? '')).update('\0');
-  return hash.digest('base64');
+/** Whether a connection that one was opened for may be used for the other. */
+export function sameConnection(one: Access, other: Access): boolean {
+  const materialOf = ({ server, tls }: Access) => [server.host, tls.ca, tls.cert, tls.key, tls.serverName, tls.pin];
+  const others = materialOf(other);
+  return materialOf(one).every((part, index) => part === others[index] || String(part ?? '') === String(others[index] ?? ''));
 }
 
 /** Where Kubernetes mounts the account of a pod. */

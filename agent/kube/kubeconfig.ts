@@ -12,7 +12,7 @@ import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import type { Access, Credential } from './credentials.js';
-import { tlsKey } from './credentials.js';
+import { sameConnection } from './credentials.js';
 
 export interface KubeconfigOptions {
   readonly path: string;
@@ -58,7 +58,7 @@ export function createKubeconfigCredential({ path, clock, log }: KubeconfigOptio
       // It keeps what a plugin gave.
       parsed = undefined;
       const access = await read();
-      return access.authorization === refused.authorization && tlsKey(access) === tlsKey(refused) ? undefined : access;
+      return access.authorization === refused.authorization && sameConnection(access, refused) ? undefined : access;
     },
   };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 import type { Access } from '../../../agent/kube/credentials.js';
-import { createInClusterCredential, expiryOf, inClusterServer, tlsKey } from '../../../agent/kube/credentials.js';
+import { createInClusterCredential, expiryOf, inClusterServer, sameConnection } from '../../../agent/kube/credentials.js';
 import { reasonOf } from '../../../agent/runtime/errors.js';
 import { createFakeClock } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
@@ -139,8 +139,9 @@ t.test('F116: after a refusal the files are read at once, and the token before i
 
 t.test('what makes another connection', (t) => {
   const access: Access = { server, tls: { ca: 'a' } };
-  t.equal(tlsKey(access), tlsKey({ server, tls: { ca: Buffer.from('a') }, authorization: 'Bearer other' }));
+  t.ok(sameConnection(access, { server, tls: { ca: Buffer.from('a') }, authorization: 'Bearer other' }));
+  t.notOk(sameConnection(access, { ...access, server: new URL('https://other:6443') }));
   for (const tls of [{ ca: 'b' }, { ca: 'a', cert: 'c' }, { ca: 'a', serverName: 'c' }, { ca: 'a', pin: 'c' }])
-    t.not(tlsKey({ server, tls }), tlsKey(access));
+    t.notOk(sameConnection({ server, tls }, access));
   t.end();
 });
