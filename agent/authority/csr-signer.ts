@@ -66,7 +66,7 @@ export function createCsrSigner(options: CsrSignerOptions): RequestKind {
       }
       const approval = condition('Approved', 'NodeChecked', 'a pod of the identity is on the node of the requester', clock);
       const approved = isApproved ? object : await write(object, path, { subresource: 'approval', added: [approval] }, signal);
-      if (outcome.certificate === undefined) return;
+      if (!('certificate' in outcome)) return;
       const certificate = Buffer.from(chainOf(outcome.certificate)).toString('base64');
       await write(approved, path, { subresource: 'status', certificate }, signal);
     },
@@ -96,7 +96,8 @@ async function decideCsr({ does, signerName, authority }: CsrSignerOptions, obje
   const checked = await checkCsr(pem, uri, csr);
   const askedMs = typeof spec.expirationSeconds === 'number' ? spec.expirationSeconds * 1_000 : 0;
   // A hint to the one who signs (certificates.k8s.io/v1, expirationSeconds).
-  if (does === 'sign') return await certify(authority, checked, { uri, lifetimeMs: Math.min(askedMs, maxLifetimeMs) }, draft);
+  if (does === 'sign')
+    return { certificate: await certify(authority, checked, { uri, lifetimeMs: Math.min(askedMs, maxLifetimeMs) }, draft) };
   if (askedMs > maxLifetimeMs) {
     throw new SignetError('invalid', 'another signer would give a longer lifetime', {
       reason: 'lifetime-refused',

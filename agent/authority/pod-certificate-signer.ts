@@ -16,7 +16,7 @@ import { authorize } from './authorize.js';
 import type { Issued } from './issue.js';
 import { chainOf } from './issue.js';
 import type { Caller } from './node-authorizer.js';
-import type { Granted, RequestAuthority } from './request-decision.js';
+import type { RequestAuthority } from './request-decision.js';
 import { certify, condition, decideOn, hasCondition, refusalMessage } from './request-decision.js';
 import type { RequestKind } from './request-loop.js';
 
@@ -59,7 +59,7 @@ export function createPodCertificateSigner({ client, signerName, authority }: Po
     isWaiting: (object) => !hasCondition(object, 'Issued', 'Denied', 'Failed'),
     async answer(object, path, signal) {
       const outcome = await decideOn(authority, object, path, (draft) => decidePodCertificate(authority, object, draft));
-      const value = outcome instanceof SignetError ? refused(object, outcome, authority) : issued(outcome, authority);
+      const value = outcome instanceof SignetError ? refused(object, outcome, authority) : issued(outcome.certificate, authority);
       const version = object.metadata?.resourceVersion ?? '';
       await patchObject(client, `${path}/status`, version, [{ op: 'add', path: '/status', value }], signal);
     },
@@ -80,8 +80,7 @@ function refused(object: KubeObject, error: SignetError, { clock }: RequestAutho
   return { conditions: [condition(type, reason, refusalMessage(object), clock)] };
 }
 
-function issued({ certificate }: Granted, { clock }: RequestAuthority): object {
-  if (certificate === undefined) throw new SignetError('internal', 'bug: a granted pod certificate is missing');
+function issued(certificate: Issued, { clock }: RequestAuthority): object {
   const { notBefore, notAfter } = certificate;
   return {
     conditions: [condition('Issued', 'Signed', '', clock)],
@@ -97,7 +96,7 @@ function toTime(at: number): string {
   return formatInstant(at).replace(/\.\d+Z$/, 'Z');
 }
 
-async function decidePodCertificate(authority: RequestAuthority, object: KubeObject, draft: AuditDraft): Promise<Granted> {
+async function decidePodCertificate(authority: RequestAuthority, object: KubeObject, draft: AuditDraft) {
   const { cluster, policy, csr, maxLifetimeMs } = authority;
   const spec = (object['spec'] ?? {}) as Spec;
   const caller: Caller = {
@@ -113,9 +112,11 @@ async function decidePodCertificate(authority: RequestAuthority, object: KubeObj
   if (callerPod.phase !== 'Pending' && callerPod.phase !== 'Running') throw refuse('caller-pod-finished', { compared: callerPod.phase });
   const checked = await checkKey(spec, csr);
   const lifetimeMs = Math.min(Number(spec.maxExpirationSeconds ?? 0) * 1_000, maxLifetimeMs);
-  const granted = await certify(authority, checked, { uri: id.uri, lifetimeMs, fromNotBefore: true }, draft);
-  checkLifetime(granted.certificate);
-  return granted;
+  const certificate = await certify(authority, checked, { uri: id.uri, lifetimeMs, fromNotBefore: true }, draft);
+  if (certificate.notAfter - certificate.notBefore < minLifetimeMs) {
+    throw refuse('lifetime-refused', { compared: 'the issuer ends in less than an hour' });
+  }
+  return { certificate };
 }
 
 function refuse(reason: ReasonCode, fields: Readonly<Record<string, string | readonly string[]>>): SignetError {
@@ -130,9 +131,4 @@ async function checkKey({ stubPKCS10Request, pkixPublicKey, proofOfPossession, p
     { publicKeySpki: bytes(pkixPublicKey), proof: bytes(proofOfPossession), proven: Buffer.from(String(podUID)) },
     policy,
   );
-}
-
-function checkLifetime(certificate: Issued | undefined): void {
-  if (certificate !== undefined && certificate.notAfter - certificate.notBefore >= minLifetimeMs) return;
-  throw refuse('lifetime-refused', { compared: 'the issuer ends in less than an hour' });
 }

@@ -8,7 +8,7 @@ import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { formatInstant } from '../runtime/time.js';
 import type { CheckedCsr, CsrPolicy } from '../x509/csr-policy.js';
-import type { AuditDraft, AuditLog, AuditRecord } from './audit.js';
+import type { AuditDraft, AuditLog } from './audit.js';
 import { recordDecision } from './audit.js';
 import type { Cluster } from './clusters.js';
 import type { CertificateOrder, Issue, Issued } from './issue.js';
@@ -30,18 +30,16 @@ export interface RequestAuthority {
   readonly metrics: Pick<AuthorityMetrics, 'decisions'>;
 }
 
-/** What was granted, as the audit line has it; with the certificate, where one was signed. */
-export interface Granted extends Pick<AuditRecord, 'issued' | 'approvedFor'> {
-  readonly certificate?: Issued;
-}
+/** What was granted: a certificate, or the approval for another signer, by its name. */
+export type Granted = { readonly certificate: Issued } | { readonly approvedFor: string };
 
 /** Runs the decision, which notes in the draft what it finds out, and writes the line. Throws what is no decision. */
-export async function decideOn(
+export async function decideOn<G extends Granted>(
   authority: RequestAuthority,
   object: KubeObject,
   path: string,
-  work: (draft: AuditDraft) => Promise<Granted>,
-): Promise<Granted | SignetError> {
+  work: (draft: AuditDraft) => Promise<G>,
+): Promise<G | SignetError> {
   const { cluster, clock } = authority;
   const draft: AuditDraft = {
     at: formatInstant(clock.now()),
@@ -51,12 +49,7 @@ export async function decideOn(
     authMode: 'request-object',
   };
   const outcome = await work(draft).catch(asRefusal);
-  if (outcome instanceof SignetError) {
-    await recordDecision(authority, draft, outcome);
-    return outcome;
-  }
-  const { certificate: _certificate, ...granted } = outcome;
-  await recordDecision(authority, draft, granted);
+  await recordDecision(authority, draft, 'certificate' in outcome ? { issued: outcome.certificate.facts } : outcome);
   return outcome;
 }
 
@@ -66,18 +59,18 @@ function asRefusal(error: unknown): SignetError {
   throw error;
 }
 
-/** Notes the key and signs it. Throws `invalid` when another identity has it. */
+/** Signs a key that is of no other identity; else throws `invalid`. */
 export async function certify(
   authority: Pick<RequestAuthority, 'keys' | 'issue'>,
   { spkiSha256, publicKeySpki }: CheckedCsr,
   order: Omit<CertificateOrder, 'publicKeySpki'>,
   draft: AuditDraft,
-): Promise<Granted> {
+): Promise<Issued> {
   claimKey(authority, spkiSha256, order.uri, draft);
-  const certificate = await authority.issue({ ...order, publicKeySpki });
-  return { issued: certificate.facts, certificate };
+  return await authority.issue({ ...order, publicKeySpki });
 }
 
+/** Notes the key. Throws `invalid` when it was certified for another identity. */
 export function claimKey({ keys }: Pick<RequestAuthority, 'keys'>, spkiSha256: string, uri: string, draft: AuditDraft): void {
   draft.spkiSha256 = spkiSha256;
   if (!keys.claim(spkiSha256, uri)) throw new SignetError('invalid', 'certificate request is refused', { reason: 'csr-key-reused' });

@@ -66,6 +66,8 @@ export function createRequestLoop(kind: RequestKind, options: RequestLoopOptions
   const { clock } = options;
   const log = options.log.child({ resource: kind.resource, signer: kind.signerName });
   const reason = new WatchedValue<Reason | undefined>(undefined);
+  /** Of the last answer; one fault may be that of all requests, so it is told once. */
+  let fault: Reason | undefined;
 
   /** Waits until the API server says where it serves the objects. */
   const findGroup = async (signal: AbortSignal): Promise<string | undefined> => {
@@ -87,10 +89,18 @@ export function createRequestLoop(kind: RequestKind, options: RequestLoopOptions
     reason,
     async run(signal) {
       const group = await findGroup(signal);
-      if (group === undefined) return;
-      const waiting = watchRequests(kind, group, options);
-      waiting.snapshot.subscribe((snapshot) => reason.set(snapshot.reason), signal);
-      await Promise.all([waiting.run(signal), answerAll(kind, { ...options, log, group, waiting, signal })]);
+      if (group !== undefined) {
+        const waiting = watchRequests(kind, group, options);
+        const tell = (): void => reason.set(waiting.snapshot.value.reason ?? fault);
+        const onAnswer = (error: unknown, path: string): void => {
+          if (error !== undefined && fault === undefined) log.warn('cannot answer a request yet', { path, ...errorFields(error) });
+          fault = error === undefined ? undefined : { code: 'requests-unanswered', detail: describeError(error) };
+          tell();
+        };
+        waiting.snapshot.subscribe(tell, signal);
+        await Promise.all([waiting.run(signal), answerAll(kind, { ...options, log, group, waiting, onAnswer, signal })]);
+      }
+      // It is for another replica to say.
       reason.set(undefined);
     },
   };
@@ -123,26 +133,36 @@ function watchRequests(kind: RequestKind, group: string, options: RequestLoopOpt
 interface AnswerAll extends RequestLoopOptions {
   readonly group: string;
   readonly waiting: Reflector<Named>;
+  /** Called with the fault, if there was one, of each request that was looked at. */
+  readonly onAnswer: (fault: unknown, path: string) => void;
   readonly signal: AbortSignal;
 }
 
 /** Starts what is due whenever something changed, until the signal aborts, and waits for what is under way. */
 async function answerAll(kind: RequestKind, options: AnswerAll): Promise<void> {
-  const { waiting, clock, metrics, signal } = options;
+  const { group, waiting, onAnswer, clock, metrics, signal } = options;
   const changes = watchChanges(waiting.snapshot, clock, signal);
   const underWay = new Map<string, Promise<void>>();
   /** By UID: how often it failed, and when (monotonic) it is due again. */
   const tried = new Map<string, { readonly failures: number; readonly dueAt: number }>();
 
-  const start = (uid: string, request: Named): void => {
-    const failures = tried.get(uid)?.failures ?? 0;
-    const work = answerOne(kind, options, request).then((isDone) => {
-      const delayMs = isDone ? settledWithinMs : backoff(failures + 1, retryAfter);
-      tried.set(uid, { failures: isDone ? 0 : failures + 1, dueAt: clock.monotonic() + delayMs });
+  const start = (uid: string, { namespace, name }: Named): void => {
+    const path = `${group}/${namespace === undefined ? '' : `namespaces/${namespace}/`}${kind.resource}/${name}`;
+    const failures = (tried.get(uid)?.failures ?? 0) + 1;
+    const settled = (next: { readonly failures: number; readonly inMs: number }, fault?: unknown): void => {
+      tried.set(uid, { failures: next.failures, dueAt: clock.monotonic() + next.inMs });
       underWay.delete(uid);
+      // Another replica, or another controller, wrote in between: the next look tells what.
+      if (!signal.aborted && kindOf(fault) !== 'conflict') onAnswer(fault, path);
       changes.ring();
-    });
-    underWay.set(uid, work);
+    };
+    underWay.set(
+      uid,
+      answerOne(kind, options, path).then(
+        () => settled({ failures: 0, inMs: settledWithinMs }),
+        (error: unknown) => settled({ failures, inMs: backoff(failures, retryAfter) }, error),
+      ),
+    );
   };
   /** Tells how long there is nothing more to do. */
   const startDue = (): number => {
@@ -168,22 +188,15 @@ async function pace(changes: Bell, startDue: () => number, signal: AbortSignal):
   while (!signal.aborted) await changes.wait(startDue());
 }
 
-/** Tells whether there is nothing left to do; never rejects. */
-async function answerOne(kind: RequestKind, options: AnswerAll, { namespace, name }: Named): Promise<boolean> {
-  const { client, group, deadlineMs, clock, log, signal } = options;
-  const path = `${group}/${namespace === undefined ? '' : `namespaces/${namespace}/`}${kind.resource}/${name}`;
+/** Rejects when it has to be tried again. */
+async function answerOne(kind: RequestKind, { client, deadlineMs, clock, signal }: AnswerAll, path: string): Promise<void> {
   try {
     await withDeadline(clock, deadlineMs, 'the answer to a request', signal, async (own) => {
       const object = (await client.request({ path }, own)) as KubeObject;
       if (isWaitingForUs(kind, object)) await kind.answer(object, path, own);
     });
-    return true;
   } catch (error) {
-    const errorKind = kindOf(error);
-    if (errorKind === 'notFound') return true;
-    // Another replica, or another controller, wrote in between: the next look tells what.
-    if (errorKind === 'conflict') log.debug('a request changed meanwhile', { path });
-    else if (!signal.aborted) log.warn('cannot answer a request yet', { path, ...errorFields(error) });
-    return false;
+    // Whoever asked does not wait any more.
+    if (kindOf(error) !== 'notFound') throw error;
   }
 }

@@ -123,5 +123,9 @@ export const authorityReasons = {
     sentence: 'The request objects have not been read yet.',
     action: 'Wait; if it lasts, check that signet ca may list and watch them.',
   },
+  'requests-unanswered': {
+    sentence: 'Request objects cannot be answered now.',
+    action: 'Correct what the detail says; they wait and are tried again.',
+  },
   'audit-failed': { sentence: 'The audit line cannot be written.', action: 'Check the space and the rights of audit.file.' },
 } as const;

@@ -3,6 +3,7 @@ import type { ClusterIssuerOptions } from '../../../agent/authority/cluster-issu
 import { openClusterIssuer } from '../../../agent/authority/cluster-issuer.js';
 import { rotationPhases } from '../../../agent/authority/rotation-status.js';
 import { requestRotation } from '../../../agent/authority/rotator.js';
+import { aborted } from '../../../agent/runtime/time.js';
 import { formatCertificates } from '../../../agent/x509/pem.js';
 import { advanceUntil, until } from '../../fixtures/clock.js';
 import { createIssuerScene, tlsData } from '../../fixtures/issuer-scene.js';
@@ -25,20 +26,28 @@ t.test('any replica signs, one of them writes', async (t) => {
   const a = await openClusterIssuer(more('a'), never);
   const b = await openClusterIssuer(more('b'), never);
   t.equal(a.issuer.value.certificate.fingerprint, b.issuer.value.certificate.fingerprint);
-  const stop = start(a);
+  const alone: string[] = [];
+  const work = (name: string) => async (signal: AbortSignal) => {
+    alone.push(`${name} begins`);
+    await aborted(signal);
+    alone.push(`${name} ends`);
+  };
+  const stop = start({ run: (signal) => a.run(signal, work('a')) });
   const holder = (): unknown =>
     (store.get('/apis/coordination.k8s.io/v1/namespaces/signet-system/leases/signet-ca')?.['spec'] as { holderIdentity?: unknown })
       ?.holderIdentity;
   await until(() => holder() === 'a');
-  start(b);
+  start({ run: (signal) => b.run(signal, work('b')) });
   const configMap = '/api/v1/namespaces/shop/configmaps/signet-ca-root';
   await until(() => store.get(configMap)?.data?.['root-cert.pem'] === formatCertificates(b.roots.value));
   await until(() => store.get('/api/v1/namespaces/istio-system/secrets/istiod-tls') !== undefined);
   t.same([...a.degradations.keys()], ['roots', 'rotation', 'serving secrets']);
+  t.same(alone, ['a begins'], 'and so is what else one is enough for');
   await stop();
   await advanceUntil(clock, 200, () => holder() === 'b', 'the other one takes over');
   store.delete(configMap);
   await advanceUntil(clock, 200, () => store.get(configMap) !== undefined, 'and does the work');
+  t.same(alone, ['a begins', 'a ends', 'b begins']);
 });
 
 t.test('metrics say where the rotation stands, and who holds the Lease', async (t) => {

@@ -24,14 +24,17 @@ t.test('while pods are not known, or no line can be written, a request waits; it
   scene.staleMs = Infinity;
   scene.addCsr('one');
   scene.run();
-  const warned = (reason: string): boolean => scene.log.lines.some(({ fields }) => fields['reason'] === reason);
-  await until(() => warned('index-unread'));
+  const [degradation] = scene.signers.degradations.values();
+  const isTold = (words: string): boolean => degradation?.value?.detail?.includes(words) === true;
+  await until(() => isTold('the pods of the cluster are not known now'));
+  t.equal(reasonOf(scene), 'requests-unanswered');
   scene.staleMs = 0;
   scene.auditBroken = true;
-  await advanceUntil(scene.clock, 500, () => warned('audit-failed'));
+  await advanceUntil(scene.clock, 500, () => isTold('the decision cannot be recorded'));
+  t.equal(scene.log.lines.filter(({ message }) => message === 'cannot answer a request yet').length, 1, 'said once');
   t.same(scene.store.writes, []);
   scene.auditBroken = false;
-  await advanceUntil(scene.clock, 500, () => isSigned(scene, 'one'));
+  await advanceUntil(scene.clock, 500, () => isSigned(scene, 'one') && reasonOf(scene) === undefined);
   t.same(
     scene.audit.map(({ decision }) => decision),
     ['grant'],
