@@ -2,11 +2,11 @@
 
 import t from 'tap';
 import { X509Certificate } from 'node:crypto';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestAgent } from '../fixtures/agent.js';
 import type { TestAuthority } from '../fixtures/authority.js';
-import { caAudience, caTrustDomain, startTestAuthority } from '../fixtures/authority.js';
+import { caAudience, caTrustDomain, createRawCaClient, csrFor, startTestAuthority } from '../fixtures/authority.js';
 import { writeKubeconfig } from '../fixtures/cluster-credentials.js';
 import type { TestNode, TestPod } from '../fixtures/cluster-objects.js';
 import { createAccount, createNamespace, createNode, createPod, createToken, deletePod } from '../fixtures/cluster-objects.js';
@@ -21,15 +21,18 @@ for (const account of ['agent', 'web', 'orders']) await createAccount(cluster, n
 const idOf = (account: string): string => `spiffe://${caTrustDomain}/ns/${namespace}/sa/${account}`;
 const nodeAgents = { nodeAgents: [`${namespace}/agent`] };
 
-async function podOn(node: TestNode, account: string): Promise<TestPod> {
-  return await createPod(cluster, { namespace, account, node: node.name, tokenAudiences: [caAudience], phase: 'Running' });
+async function podOn(node: TestNode, account: string, name?: string): Promise<TestPod> {
+  const more = name === undefined ? {} : { name };
+  return await createPod(cluster, { namespace, account, node: node.name, tokenAudiences: [caAudience], phase: 'Running', ...more });
 }
+
+const tokenFor = (pod: TestPod): Promise<string> => createToken(cluster, { namespace, account: 'agent', audience: caAudience, pod });
 
 async function startAgentOn(scene: Scene, node: TestNode, ca: TestAuthority, auth: 'node' | 'workload') {
   const { directory } = scene;
   const own = await podOn(node, 'agent');
   const [tokenFile, rootsFile] = [join(directory, 'token'), join(directory, 'roots.pem')];
-  writeFileSync(tokenFile, await createToken(cluster, { namespace, account: 'agent', audience: caAudience, pod: own }));
+  writeFileSync(tokenFile, await tokenFor(own));
   copyFileSync(ca.rootsFile, rootsFile);
   const roots = { kind: 'file', path: rootsFile };
   const agent = await startTestAgent({
@@ -55,7 +58,11 @@ async function startAgentOn(scene: Scene, node: TestNode, ca: TestAuthority, aut
     },
   });
   scene.add({ name: `agent with auth ${auth}`, tail: () => agent.logs.slice(-40).join(''), stop: () => agent.stop() });
-  return { agent, own };
+  const isIssued = async (account: string): Promise<boolean> => {
+    const { identities } = await agent.admin.status(new AbortController().signal);
+    return identities.some(({ name, state }) => name === idOf(account) && state === 'issued');
+  };
+  return { agent, own, tokenFile, isIssued };
 }
 
 for (const auth of ['node', 'workload'] as const) {
@@ -63,15 +70,11 @@ for (const auth of ['node', 'workload'] as const) {
     const scene = await createScene(t);
     const ca = await startTestAuthority(scene, cluster, nodeAgents);
     const node = await createNode(cluster);
-    const { agent } = await startAgentOn(scene, node, ca, auth);
+    const { isIssued } = await startAgentOn(scene, node, ca, auth);
     const elapsed = stopwatch();
     await podOn(node, 'web');
-    const state = await until('the certificate of web', 10_000, async () => {
-      const { identities } = await agent.admin.status(new AbortController().signal);
-      return identities.find(({ name, state: each }) => name === idOf('web') && each === 'issued');
-    });
+    await until('the certificate of web', 30_000, () => isIssued('web'));
     t.comment(`pod to certificate in ${Math.round(elapsed())} ms, polled`);
-    t.ok(state);
     const grants = ca.audit().filter(({ identity }) => identity === idOf('web'));
     t.match(grants, [
       {
@@ -85,13 +88,35 @@ for (const auth of ['node', 'workload'] as const) {
   });
 }
 
+await t.test('R039 the pod of the agent is made again under its name: refused until the agent has the new token', async (t) => {
+  const scene = await createScene(t);
+  const ca = await startTestAuthority(scene, cluster, nodeAgents);
+  const node = await createNode(cluster);
+  const { own, tokenFile, isIssued } = await startAgentOn(scene, node, ca, 'node');
+  await until('a certificate', 30_000, () => isIssued('agent'));
+  await deletePod(cluster, own);
+  const successor = await podOn(node, 'agent', own.name);
+  t.not(successor.uid, own.uid);
+  const client = createRawCaClient(`localhost:${ca.authority.address.port}`, ca.rootsFile);
+  t.teardown(() => client.close());
+  const call = { token: readFileSync(tokenFile, 'utf8'), identity: idOf('agent') };
+  await until('the ca knows', 30_000, async () => (await client.call(call)).code === 16);
+  await podOn(node, 'web');
+  const ofWeb = () => ca.audit().filter(({ identity }) => identity === idOf('web'));
+  const refused = await until('the refusal', 30_000, () => ofWeb().find(({ decision }) => decision === 'refuse'));
+  t.ok(['token-refused', 'caller-pod-replaced'].includes(refused.reason), refused.reason);
+  t.notOk(await isIssued('web'));
+  writeFileSync(tokenFile, await tokenFor(successor));
+  await until('the certificate of web', 60_000, () => isIssued('web'));
+  t.match(ofWeb().at(-1), { decision: 'grant', callerPod: { uid: successor.uid } });
+});
+
 await t.test('a new pod is authorised in milliseconds after the API server has accepted it', async (t) => {
   const scene = await createScene(t);
   const ca = await startTestAuthority(scene, cluster, nodeAgents);
   const node = await createNode(cluster);
   const own = await podOn(node, 'agent');
   const token = await createToken(cluster, { namespace, account: 'agent', audience: caAudience, pod: own });
-  const { createRawCaClient, csrFor } = await import('../fixtures/authority.js');
   const client = createRawCaClient(`localhost:${ca.authority.address.port}`, ca.rootsFile);
   t.teardown(() => client.close());
   await client.call({ token, identity: idOf('agent') });

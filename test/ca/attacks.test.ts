@@ -125,7 +125,7 @@ await t.test('who is not who they say', async (t) => {
   });
 });
 
-await t.test('a token ends with its pod, within a second although it was just good', async (t) => {
+await t.test('R039 a token ends with its pod, within a second although it was just good, also when another has its name', async (t) => {
   for (const again of [false, true]) {
     const name = `short-${again}`;
     const pod = await podFor('agent', own, name);
@@ -159,9 +159,9 @@ await t.test('identities that are not on the node', async (t) => {
     },
   ]).catch((error: unknown) => t.comment(`the API server takes no such mirror pod: ${String(error)}`));
   await refuseAll(t, {
-    'on another node only': { call: { token, identity: idOf('orders') }, reason: 'identity-not-on-node' },
+    'R038 on another node only': { call: { token, identity: idOf('orders') }, reason: 'identity-not-on-node' },
     'nowhere': { call: { token, identity: idOf('nobody') }, reason: 'identity-not-on-node' },
-    'finished pods only': { call: { token, identity: idOf('job') }, reason: 'identity-finished' },
+    'R037 finished pods only': { call: { token, identity: idOf('job') }, reason: 'identity-finished' },
     'denied': { call: { token, identity: idOf('secret') }, reason: 'identity-denied' },
   });
 });
