@@ -1,14 +1,18 @@
 // A mesh changes its CA from istiod to `signet ca` and back, as docs/ca-istio.md says: nobody sees another root, and each
 // certificate verifies for all others.
 
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import type { Test } from 'tap';
 import t from 'tap';
 import { createKubeClient } from '../../agent/kube/client.js';
 import { createReflector } from '../../agent/kube/reflector.js';
 import { systemClock } from '../../agent/runtime/time.js';
 import { countClusters } from '../fixtures/ads.js';
+import type { CaInstallation } from '../fixtures/ca-installation.js';
 import { installCa, untilReady } from '../fixtures/ca-installation.js';
 import type { IstiodOptions } from '../fixtures/cluster-istiod.js';
 import { istioAudience, istiodHost, startIstiod, writeIstioCa } from '../fixtures/cluster-istiod.js';
@@ -41,8 +45,8 @@ interface Mesh {
   followRoots(t: Test): ReadonlySet<string>;
   /** A certificate for the pod, which joins those before: each of them verifies by the roots that came with each other. */
   certify(t: Test, ca: Server): Promise<void>;
-  /** The pod's proxy gets its clusters from this istiod. */
-  configures(t: Test, port: number): Promise<void>;
+  /** How many clusters the pod's proxy gets from this istiod. */
+  clusters(port: number): Promise<number>;
 }
 
 async function createMesh(scene: Scene, cluster: Cluster): Promise<Mesh> {
@@ -76,9 +80,7 @@ async function createMesh(scene: Scene, cluster: Cluster): Promise<Mesh> {
         `a certificate of ${what} and the ${secrets.length - 1} before verify each other${faults}`,
       );
     },
-    async configures(t, port) {
-      t.ok((await countClusters({ port, roots: await roots(), token, pod })) > 0, 'a proxy gets its clusters');
-    },
+    clusters: async (port) => countClusters({ port, roots: await roots(), token, pod }),
   };
 }
 
@@ -94,6 +96,17 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 async function readServing(cluster: Cluster): Promise<Readonly<Record<string, string>> | undefined> {
   const data = await readData(cluster, servingPath);
   return data && Object.fromEntries(Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString()]));
+}
+
+/** Fingerprint of the certificate that a server shows. */
+async function servedBy(port: number): Promise<string> {
+  const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
+  try {
+    await once(socket, 'secureConnect');
+    return socket.getPeerCertificate().fingerprint256;
+  } finally {
+    socket.destroy();
+  }
 }
 
 function followRoots(t: Test, cluster: Cluster, namespace: string): ReadonlySet<string> {
@@ -122,6 +135,18 @@ function followRoots(t: Test, cluster: Cluster, namespace: string): ReadonlySet<
   return seen;
 }
 
+const adopted = '{namespace: istio-system, name: istio-ca-secret}';
+
+/** What is shipped, with this Secret as `issuer.secret`. */
+async function install(t: Test, scene: Scene, cluster: Cluster, secret: string): Promise<CaInstallation> {
+  const installation = await installCa(t, scene, cluster, [...issuerComponents, 'ca-istio']);
+  const configFile = join(scene.directory, 'ca.yaml');
+  const shipped = readFileSync(configFile, 'utf8');
+  t.ok(shipped.includes(adopted));
+  writeFileSync(configFile, shipped.replace(adopted, secret));
+  return installation;
+}
+
 /** `issuer`: the Secret that `signet ca` adopts. */
 async function switchThereAndBack(t: Test, scene: Scene, issuer: string, options: IstiodOptions): Promise<void> {
   // Of its own: the roots of every namespace are written.
@@ -138,13 +163,11 @@ async function switchThereAndBack(t: Test, scene: Scene, issuer: string, options
   const istiod = await start('istiod');
   await t.test('istiod is the CA', async (t) => {
     await mesh.certify(t, { what: 'istiod', port: istiod.port() });
-    await mesh.configures(t, istiod.port());
+    t.ok(await mesh.clusters(istiod.port()), 'a proxy gets its clusters');
     await distributes(t, 'istiod');
   });
 
-  const { startReplica } = await installCa(t, scene, cluster, [...issuerComponents, 'ca-istio']);
-  const configFile = join(scene.directory, 'ca.yaml');
-  writeFileSync(configFile, readFileSync(configFile, 'utf8').replace('name: istio-ca-secret', `name: ${issuer}`));
+  const { startReplica } = await install(t, scene, cluster, `{namespace: istio-system, name: ${issuer}}`);
   const replica = await startReplica('signet-ca');
   const ours: Server = { what: 'signet ca', port: replica.port };
   const tls = await until('the serving certificate of istiod', 120_000, () => readServing(cluster));
@@ -157,7 +180,7 @@ async function switchThereAndBack(t: Test, scene: Scene, issuer: string, options
   await t.test('istiod, restarted without a CA, serves with the certificate of signet ca', async (t) => {
     await istiod.stop();
     const xdsOnly = await start('istiod-without-ca', { tls, environment: { ENABLE_CA_SERVER: 'false' } });
-    await mesh.configures(t, xdsOnly.port());
+    t.ok(await mesh.clusters(xdsOnly.port()), 'a proxy gets its clusters');
     await t.rejects(mesh.certify(t, { what: 'istiod', port: xdsOnly.port() }), { message: /Unimplemented/ });
     await mesh.certify(t, ours);
     await distributes(t, 'signet ca');
@@ -167,12 +190,13 @@ async function switchThereAndBack(t: Test, scene: Scene, issuer: string, options
   await t.test('istiod is the CA again, at last without signet ca', async (t) => {
     const beside = await start('istiod-beside', { tls });
     await mesh.certify(t, { what: 'istiod', port: beside.port() });
+    t.equal(await servedBy(beside.port()), new X509Certificate(tls['tls.crt'] ?? '').fingerprint256, 'it serves with what it finds');
     t.equal(await replica.child().stop(), 0);
     await cluster.admin.delete(servingPath);
     await beside.stop();
     await istiod.start();
     await mesh.certify(t, { what: 'istiod', port: istiod.port() });
-    await mesh.configures(t, istiod.port());
+    t.ok(await mesh.clusters(istiod.port()), 'a proxy gets its clusters');
     await distributes(t, 'istiod');
   });
 
@@ -207,31 +231,44 @@ await t.test('an issuer is rotated while istiod has no CA, and taken back', asyn
   const istiod = await startIstiod(scene, cluster);
   const before = await mesh.roots();
   await istiod.stop();
-  const { startReplica, command } = await installCa(t, scene, cluster, [...issuerComponents, 'ca-istio']);
+  const { startReplica, command } = await install(t, scene, cluster, adopted);
   // Lifetimes that let a rotation pass while we wait.
-  const environment = { SIGNET_CERTIFICATE_LIFETIME: '20s', SIGNET_CERTIFICATE_MAX_LIFETIME: '20s', SIGNET_ROTATION_LAG: '10s' };
+  const environment = { SIGNET_CERTIFICATE_LIFETIME: '20s', SIGNET_CERTIFICATE_MAX_LIFETIME: '20s', SIGNET_ROTATION_LAG: '2s' };
   const replica = await startReplica('signet-ca', { environment });
   await untilReady(replica);
   const tls = await until('the serving certificate of istiod', 60_000, () => readServing(cluster));
   const xdsOnly = await startIstiod(scene, cluster, { name: 'istiod-without-ca', tls, environment: { ENABLE_CA_SERVER: 'false' } });
   const asked = await command('rotate');
   t.equal(asked.code, 0, asked.stderr);
-  await until(
-    'the former root is gone',
-    240_000,
-    async () => {
-      const renewed = await readServing(cluster);
-      if (renewed !== undefined) xdsOnly.setTls(renewed);
-      return !(await mesh.roots()).includes(before);
-    },
-    500,
-  );
+  const mountServing = async (): Promise<void> => {
+    const renewed = await readServing(cluster);
+    if (renewed !== undefined) xdsOnly.setTls(renewed);
+  };
+  const isGone = async (): Promise<boolean> => {
+    await mountServing();
+    return !(await mesh.roots()).includes(before);
+  };
+  await until('the former root is gone', 240_000, isGone, 500);
   const after = await mesh.roots();
-  await mesh.configures(t, xdsOnly.port());
+  await until('a proxy gets its clusters', 60_000, () => mountServing().then(() => mesh.clusters(xdsOnly.port())), 500);
   await xdsOnly.stop();
   t.equal(await replica.child().stop(), 0);
   await cluster.admin.delete(servingPath);
   await istiod.start();
   await mesh.certify(t, { what: 'istiod', port: istiod.port() });
   t.equal(await mesh.roots(), after, 'with the new root');
+});
+
+await t.test('a new mesh, whose istiod never had a CA', async (t) => {
+  const scene = await createScene(t);
+  const cluster = await startControlPlane(scene);
+  await createObjects(cluster, [{ kind: 'Namespace', metadata: { name: 'istio-system' } }]);
+  const mesh = await createMesh(scene, cluster);
+  const { startReplica } = await install(t, scene, cluster, '{namespace: signet-system, name: signet-ca-issuer}');
+  const replica = await startReplica('signet-ca');
+  await untilReady(replica);
+  const tls = await until('the serving certificate of istiod', 120_000, () => readServing(cluster));
+  const istiod = await startIstiod(scene, cluster, { tls, environment: { ENABLE_CA_SERVER: 'false' } });
+  await mesh.certify(t, { what: 'signet ca', port: replica.port });
+  t.ok(await mesh.clusters(istiod.port()), 'a proxy gets its clusters');
 });
