@@ -1,5 +1,5 @@
-// The scenario of `npm run bench -- cluster`: from the API server to the wire with a real control plane and a real istiod as
-// shipped. Their programs take minutes to build the first time.
+// The scenarios of `npm run bench -- cluster`, with a real control plane and a real istiod, whose programs take minutes to build the
+// first time. Here: from the API server to the wire.
 
 import type { Cluster } from '../fixtures/cluster.js';
 import { startControlPlane } from '../fixtures/cluster.js';
@@ -14,7 +14,8 @@ import type { Scene } from '../fixtures/scene.js';
 import { openScene } from '../fixtures/scene.js';
 import { percentile } from '../fixtures/until.js';
 import type { Row } from './measure.js';
-import { launchEnvironment, plainEnvironment } from './measure.js';
+import { launchSettings } from './measure.js';
+import { ztunnelStart } from './ztunnel.js';
 
 type Auth = 'node' | 'workload';
 
@@ -24,14 +25,6 @@ const componentsFor: Readonly<Record<Auth, readonly ManifestComponent[]>> = {
   node: ['pods-as-node'],
   workload: ['pods-as-node', 'workload-tokens'],
 };
-
-/** What the shipped launch sets. */
-function launchSettings(): Readonly<Record<string, string>> {
-  const plain = plainEnvironment();
-  const isOfLaunch = (entry: [string, string | undefined]): entry is [string, string] =>
-    entry[1] !== undefined && plain[entry[0]] !== entry[1];
-  return Object.fromEntries(Object.entries(launchEnvironment()).filter(isOfLaunch));
-}
 
 /** Two runs with a pod for each of `count` accounts: one every 100 ms, then all at once. */
 async function measure(
@@ -96,4 +89,7 @@ async function podToWire(nodeBinary: string): Promise<readonly Row[]> {
   }
 }
 
-export const controlPlaneScenarios = [{ name: 'control-plane', run: podToWire }];
+export const controlPlaneScenarios = [
+  { name: 'control-plane', run: podToWire },
+  { name: 'ztunnel', run: ztunnelStart },
+];

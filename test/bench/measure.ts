@@ -46,6 +46,14 @@ export function launchEnvironment(file = 'launch.env'): NodeJS.ProcessEnv {
   return { ...plainEnvironment(), ...launchEnv(file) };
 }
 
+/** What the shipped launch sets. */
+export function launchSettings(): Readonly<Record<string, string>> {
+  const plain = plainEnvironment();
+  const isOfLaunch = (entry: [string, string | undefined]): entry is [string, string] =>
+    entry[1] !== undefined && plain[entry[0]] !== entry[1];
+  return Object.fromEntries(Object.entries(launchEnvironment()).filter(isOfLaunch));
+}
+
 /** Ours without what changes how Node itself starts, and without the settings of the bench, which are none of the agent's. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const own = (name: string): boolean => name === 'NODE_EXTRA_CA_CERTS' || name === 'NODE_OPTIONS' || name.startsWith('SIGNET_');
