@@ -2,7 +2,8 @@
 // are made by upstreams.ts.
 // Promises: an endpoint that fails is left out, tried again after a growing pause by one call, and used again as soon as it
 // answers; when all fail, each is met by one call at a time, never by a storm; a refusal is final for its upstream and passed on
-// to the next, which makes its own checks; every answer is judged by the roots of whoever gave it.
+// to the next, which makes its own checks; every answer is judged by the roots of whoever gave it; nobody can take an endpoint from
+// the others by a request that it fails at.
 
 import type { Metrics } from '../metrics.js';
 import { SignetError, describeError, explainError, kindOf, reasonOf } from '../runtime/errors.js';
@@ -14,6 +15,7 @@ import { backoff, withDeadline } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched, mapWatched } from '../runtime/watched.js';
 import type { CaAnswer, CaClient, CaRequest } from './ca-client.js';
+import { isOwnKey } from './ca-client.js';
 
 export interface FailoverOptions {
   /** In order of preference, at least one. Endpoints of one upstream have one name. */
@@ -71,7 +73,7 @@ export function createFailover(options: FailoverOptions): Failover {
       const result = await (isLast
         ? client.request(request, accept, signal)
         : withDeadline(clock, deadlineMs / 2, 'the call to the ca', signal, (inner) => client.request(request, accept, inner)));
-      done(undefined);
+      done(undefined, false);
       metrics.caRequests.inc({ upstream: client.name, result: 'ok' });
       if (used !== client.name) log.info('certificates come from another upstream', { upstream: client.name, before: used });
       used = client.name;
@@ -79,7 +81,7 @@ export function createFailover(options: FailoverOptions): Failover {
     } catch (error) {
       // The end of the caller's patience is told to the client as an abort.
       const cause = signal.aborted ? signal.reason : error;
-      done(cause);
+      done(cause, isEndpointFault(cause) && (isOwnKey(request.key) || reasonOf(cause) !== 'ca-failed'));
       metrics.caRequests.inc({ upstream: client.name, result: kindOf(cause) });
       throw error;
     }
@@ -165,8 +167,8 @@ interface Target {
   /** By the monotonic clock. */
   openUntil(): number;
   lastError(): unknown;
-  /** A call begins; the function is told how it ended. */
-  begin(): (error: unknown) => void;
+  /** A call begins; the function is told how it ended, and whether the endpoint is to blame. */
+  begin(): (error: unknown, isFault: boolean) => void;
 }
 
 // The breaker: closed (failures is 0), or open until an instant, after which one call probes it.
@@ -208,12 +210,12 @@ function createTarget(client: CaClient, { clock, log, metrics, random = Math.ran
     begin() {
       const isProbe = failures > 0;
       if (isProbe) probes += 1;
-      return (error) => {
+      return (error, isFault) => {
         if (isProbe) probes -= 1;
         const code = reasonOf(error);
         if (error === undefined || (code !== undefined && refusals.has(code))) close();
         // Of calls that began together the first counts.
-        else if (isEndpointFault(error) && (isProbe || failures === 0)) open(error);
+        else if (isFault && (isProbe || failures === 0)) open(error);
       };
     },
   };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { CaClient } from '../../../agent/ca/ca-client.js';
+import type { CaClient, CaRequest } from '../../../agent/ca/ca-client.js';
 import { acceptAnswer } from '../../../agent/ca/ca-client.js';
 import { createFailover } from '../../../agent/ca/failover.js';
 import { createSpiffeId } from '../../../agent/identity/spiffe-id.js';
@@ -34,9 +34,9 @@ function scene(...names: readonly string[]) {
   const clients = cas as unknown as [CaClient, ...CaClient[]];
   const failover = createFailover({ clients, deadlineMs: 10_000, clock, log, metrics, random: () => 0 });
   /** The upstream that signed. */
-  const ask = async (): Promise<string> => {
+  const ask = async (of: CaRequest['key'] = key): Promise<string> => {
     const signal = new AbortController().signal;
-    const request = { id, csr, key, lifetimeMs: 3_600_000 };
+    const request = { id, csr, key: of, lifetimeMs: 3_600_000 };
     return await withDeadline(clock, 10_000, 'the call to the ca', signal, (inner) =>
       failover.request(
         request,
@@ -282,3 +282,19 @@ t.test('new roots of any upstream are told', async () => {
   cas[1].roots.set([createRoot().certificate]);
   await until(() => told === 2);
 });
+
+t.test(
+  'a request of others that an endpoint fails at takes it from nobody; one that cannot be reached is left out whoever asks',
+  async (t) => {
+    const { ask, cas, calls } = scene('one', 'two');
+    const foreign = { publicKeySpki: key.publicKeySpki };
+    cas[0].outcome = failsWith('internal', 'ca-failed');
+    t.equal(await ask(foreign), 'two');
+    cas[0].outcome = () => undefined;
+    t.equal(await ask(), 'one');
+    cas[0].outcome = () => down;
+    t.equal(await ask(foreign), 'two');
+    t.equal(await ask(), 'two');
+    t.same(calls(), [3, 3]);
+  },
+);
