@@ -10,7 +10,8 @@ import type { Issuer } from '../x509/issuer.js';
 import { checkValidity } from '../x509/issuer.js';
 import { formatPem } from '../x509/pem.js';
 import { backdated, emptyName, signCertificate } from '../x509/sign.js';
-import type { CaClient } from './ca-client.js';
+import type { CaClient, CaRequest } from './ca-client.js';
+import { forwardUnserved } from './ca-client.js';
 
 export interface BuiltInOptions {
   /** Read anew for each signature. */
@@ -22,11 +23,16 @@ export interface BuiltInOptions {
 
 export function createBuiltIn(options: BuiltInOptions): CaClient {
   const { issuer: current, roots, clock } = options;
+  // It looks at no token.
+  const serves = ({ caller }: CaRequest): boolean => caller === undefined;
   return {
     name: 'built-in',
     subject: 'none',
     roots,
-    async request({ id, csr, lifetimeMs }, accept, signal) {
+    serves,
+    async request(request, accept, signal) {
+      const { id, csr, lifetimeMs } = request;
+      if (!serves(request)) throw forwardUnserved();
       if (signal.aborted) throw new SignetError('cancelled', 'certificate request was cancelled');
       const issuer = current.value;
       const now = clock.now();

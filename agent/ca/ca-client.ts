@@ -66,11 +66,17 @@ export interface CaClient {
   readonly subject: SubjectProfile;
   /** What answers may chain to; empty: none known yet. A change may mend what was refused before. */
   readonly roots: Watched<readonly Certificate[]>;
+  /** Whether it can do what is asked for, on behalf of others. Default: whatever it is. */
+  readonly serves?: (request: CaRequest) => boolean;
   /**
    * Asks for a certificate and resolves with what `accept` makes of the answer. An answer that it throws at is a failure of
    * whoever gave it, like any other. Errors are SignetErrors; the deadline of the whole and retries are the caller's.
    */
   request<T>(request: CaRequest, accept: (answer: CaAnswer) => T, signal: AbortSignal): Promise<T>;
+}
+
+export function forwardUnserved(): SignetError {
+  return new SignetError('invalid', 'no upstream takes such a request of others', { reason: 'forward-unserved' });
 }
 
 export interface AnswerLimits {

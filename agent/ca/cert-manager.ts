@@ -31,6 +31,7 @@ export function createCertManager({ client, anonymous, createToken, issuerRef }:
     namespaced: true,
     reader: client,
     removable: true,
+    takesAnyCsr: true,
     group: async () => '/apis/cert-manager.io/v1',
     async create({ id, csr, lifetimeMs }, path, metadata, signal) {
       const spec = {

@@ -15,7 +15,7 @@ import { backoff, withDeadline } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched, mapWatched } from '../runtime/watched.js';
 import type { CaAnswer, CaClient, CaRequest } from './ca-client.js';
-import { isOwnKey } from './ca-client.js';
+import { forwardUnserved, isOwnKey } from './ca-client.js';
 
 export interface FailoverOptions {
   /** In order of preference, at least one. Endpoints of one upstream have one name. */
@@ -65,9 +65,14 @@ export function createFailover(options: FailoverOptions): Failover {
   const targets = clients.map((client) => createTarget(client, options));
   let used = clients[0].name;
 
-  const attempt = async <T>(target: Target, request: CaRequest, accept: (answer: CaAnswer) => T, signal: AbortSignal): Promise<T> => {
+  const attempt = async <T>(
+    target: Target,
+    isLast: boolean,
+    request: CaRequest,
+    accept: (answer: CaAnswer) => T,
+    signal: AbortSignal,
+  ): Promise<T> => {
     const { client } = target;
-    const isLast = !targets.slice(targets.indexOf(target) + 1).some((later) => later.admits());
     const done = target.begin();
     try {
       const result = await (isLast
@@ -98,10 +103,13 @@ export function createFailover(options: FailoverOptions): Failover {
     async request(request, accept, signal) {
       const failures: Failure[] = [];
       const given = new Set<string>();
-      for (const target of candidates(targets, given)) {
+      const serving = targets.filter(({ client }) => client.serves?.(request) ?? true);
+      if (serving.length === 0) throw forwardUnserved();
+      for (const target of candidates(serving, given)) {
         const upstream = target.client.name;
+        const isLast = !serving.slice(serving.indexOf(target) + 1).some((later) => later.admits());
         try {
-          return await attempt(target, request, accept, signal);
+          return await attempt(target, isLast, request, accept, signal);
         } catch (error) {
           const reason = reasonOf(error);
           if (signal.aborted || (reason !== undefined && requestFaults.has(reason))) throw error;
@@ -109,7 +117,7 @@ export function createFailover(options: FailoverOptions): Failover {
           if (!isEndpointFault(error)) given.add(upstream);
         }
       }
-      throw conclude(failures, targets);
+      throw conclude(failures, serving);
     },
   };
 }

@@ -27,6 +27,7 @@ export function createKubernetesCsr(options: KubernetesCsrOptions): RequestKind 
     namespaced: false,
     reader: client,
     removable: true,
+    takesAnyCsr: true,
     group: async () => '/apis/certificates.k8s.io/v1',
     async create({ csr, lifetimeMs }, path, metadata, signal) {
       if (!isAccount) await refuseNode(options, signal);

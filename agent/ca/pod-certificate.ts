@@ -10,7 +10,7 @@ import { SignetError } from '../runtime/errors.js';
 import { parseInstant } from '../runtime/time.js';
 import { createStubCsr } from '../x509/csr.js';
 import type { CaRequest } from './ca-client.js';
-import { isOwnKey } from './ca-client.js';
+import { forwardUnserved, isOwnKey } from './ca-client.js';
 import type { RequestKind, Verdict } from './request-kind.js';
 import { conditionsOf, describeCondition, statusText, unserved } from './request-kind.js';
 
@@ -46,6 +46,7 @@ export function createPodCertificate(options: PodCertificateOptions): RequestKin
     // The Node authorizer refuses reads without it.
     fieldSelector: `spec.nodeName=${node}`,
     removable: false,
+    takesAnyCsr: false,
     group: async (signal) => `/apis/certificates.k8s.io/${await version(signal)}`,
     async create(request, path, metadata, signal) {
       const { id, lifetimeMs } = request;
@@ -85,12 +86,12 @@ async function uidOf(client: KubeClient, path: string, signal: AbortSignal): Pro
 }
 
 /**
- * The key and that whoever asks has it: in v1 by a request, ours says nothing else and that of others goes as it is; in the
- * versions before it by a signature of the pod's UID, which others cannot be asked for.
+ * The key and that we have it: v1 knows only a request, which signers may refuse when it says anything else, the versions before it
+ * a signature of the pod's UID. Both take the key itself.
  */
-async function proofOf({ key, csr }: CaRequest, version: Version, podUid: string) {
-  if (version === 'v1') return { stubPKCS10Request: (isOwnKey(key) ? await createStubCsr(key) : csr).toString('base64') };
-  if (!isOwnKey(key)) throw new SignetError('invalid', 'the proof of possession takes the key itself', { reason: 'forward-unserved' });
+async function proofOf({ key }: CaRequest, version: Version, podUid: string) {
+  if (!isOwnKey(key)) throw forwardUnserved();
+  if (version === 'v1') return { stubPKCS10Request: (await createStubCsr(key)).toString('base64') };
   return {
     pkixPublicKey: key.publicKeySpki.toString('base64'),
     proofOfPossession: (await key.prove(Buffer.from(podUid))).toString('base64'),

@@ -16,6 +16,8 @@ export interface RequestKind {
   readonly fieldSelector?: string;
   /** False where nobody but the cluster removes them. */
   readonly removable: boolean;
+  /** Whether the CSR goes as it is, so that it may be one that somebody else made. */
+  readonly takesAnyCsr: boolean;
   /** Path of the group in the version that is spoken, e.g. `/apis/certificates.k8s.io/v1`. */
   group(signal: AbortSignal): Promise<string>;
   /** Posts a request with this metadata to the path, and gives what was answered. */

@@ -118,6 +118,7 @@ export function createRequestObjects(kind: RequestKind, options: RequestObjectsO
     name,
     subject: 'none',
     roots,
+    serves: ({ key, caller }) => caller === undefined && (kind.takesAnyCsr || isOwnKey(key)),
     async request(request, accept, signal) {
       const isOwn = isOwnKey(request.key);
       const slot = isOwn ? request.id.uri : requestName(request.id, request.key.publicKeySpki);

@@ -24,7 +24,7 @@ export const localCaReasons = {
     action: 'Check the clock of the CA, and how long its own certificate is still valid.',
   },
   'forward-unserved': {
-    sentence: 'The upstream cannot sign for a key that is not of this agent.',
-    action: 'For pod-certificate use Kubernetes 1.37 or newer; else another kind of upstream.',
+    sentence: 'No upstream takes requests of others as localCa.auth has it.',
+    action: 'Add an upstream of the kind istio, or set localCa.auth to upstream; pod-certificate takes none in any case.',
   },
 } as const;

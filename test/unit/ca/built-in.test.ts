@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createBuiltIn } from '../../../agent/ca/built-in.js';
-import type { CaClient } from '../../../agent/ca/ca-client.js';
-import { acceptAnswer } from '../../../agent/ca/ca-client.js';
+import type { CaAnswer, CaClient } from '../../../agent/ca/ca-client.js';
+import { acceptAnswer, acceptChain } from '../../../agent/ca/ca-client.js';
+import { Token } from '../../../agent/ca/token.js';
 import { createSpiffeId } from '../../../agent/identity/spiffe-id.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createCsr, generateKey } from '../../../agent/x509/csr.js';
@@ -12,6 +13,7 @@ import type { Svid } from '../../../agent/x509/svid.js';
 import type { FakeClock } from '../../fixtures/clock.js';
 import { createFakeClock } from '../../fixtures/clock.js';
 import { opensslVerify } from '../../fixtures/openssl.js';
+import { createTestToken } from '../../fixtures/tokens.js';
 import type { TestCertificate } from '../../fixtures/pki.js';
 import { createIntermediate, createRoot, createTestKey, dayMs, hourMs, pemOf, testTime } from '../../fixtures/pki.js';
 
@@ -131,4 +133,15 @@ t.test('a damaged request gains nothing', async (t) => {
     name: 'SignetError',
     reason: 'ca-refused-request',
   });
+});
+
+t.test('it signs what somebody else asks for, but not as they would be seen', async (t) => {
+  const { ca } = createScene(issuerOf(createRoot()));
+  const own = await generateKey('ec-p256');
+  const key = { publicKeySpki: own.publicKeySpki };
+  const request = { id, csr: await createCsr(own, id, 'none'), key, lifetimeMs: hourMs };
+  const accept = ({ elements, roots }: CaAnswer) => acceptChain(elements, { id, key, roots, now: testTime });
+  t.ok((await ca.request(request, accept, signal))[0].publicKeySpki.equals(own.publicKeySpki));
+  const caller = { token: new Token(createTestToken()), impersonates: true, clusterId: undefined };
+  await t.rejects(ca.request({ ...request, caller }, accept, signal), { name: 'SignetError', reason: 'forward-unserved' });
 });

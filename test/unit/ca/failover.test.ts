@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { CaClient, CaRequest } from '../../../agent/ca/ca-client.js';
-import { acceptAnswer } from '../../../agent/ca/ca-client.js';
+import { acceptAnswer, isOwnKey } from '../../../agent/ca/ca-client.js';
 import { createFailover } from '../../../agent/ca/failover.js';
 import { createSpiffeId } from '../../../agent/identity/spiffe-id.js';
 import type { ErrorKind } from '../../../agent/runtime/errors.js';
@@ -298,3 +298,17 @@ t.test(
     t.same(calls(), [3, 3]);
   },
 );
+
+t.test('who does not take a request is not asked, and not to blame', async (t) => {
+  const { failover, ask, cas, calls } = scene('one', 'two');
+  Object.assign(cas[0], { serves: ({ key: of }: CaRequest) => isOwnKey(of) });
+  const foreign = { publicKeySpki: key.publicKeySpki };
+  t.equal(await ask(foreign), 'two');
+  cas[1].outcome = () => down;
+  await t.rejects(ask(foreign), { name: 'SignetError', kind: 'unavailable', reason: 'ca-unavailable' });
+  t.equal(await ask(), 'one');
+  t.same(calls(), [1, 2]);
+  t.equal(failover.health[0]?.reason.value, undefined);
+  Object.assign(cas[1], { serves: () => false });
+  await t.rejects(ask(foreign), { name: 'SignetError', kind: 'invalid', reason: 'forward-unserved' });
+});
