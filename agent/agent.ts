@@ -235,7 +235,9 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   const issuer = await createIssuer(shared);
   const rootSources = createRootSources(config.trustBundle.sources, issuer?.roots, shared).map(sealing.keepRoots);
   const roots = createTrustBundle({ sources: rootSources, clock, log, metrics });
-  const { deadlineMs } = config.certificate;
+  const { auth, address, deadlineMs: forwardMs } = config.localCa;
+  // Whoever waits the shorter time is to hear from the second upstream too.
+  const deadlineMs = Math.min(config.certificate.deadlineMs, address === undefined ? Infinity : forwardMs);
   const asNode = tokensAs(config) === 'node' ? kube.asNode : kube.own;
   const { createToken, refusal } = followRefusals(createTokenRequester(asNode));
   const upstreams = createUpstreams({
@@ -255,7 +257,6 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   const restored = sealing.svids(rootSources);
   const queue = createCallQueue({ ...config.certificate, metrics });
   const cache = createSvidCache({ identities, restored, ca: upstreams.ca, queue, ...config.certificate, clock, log, metrics });
-  const { auth, deadlineMs: forwardMs } = config.localCa;
   const forwarder = createCsrForwarder({ ca: upstreams.ca, queue, auth, deadlineMs: forwardMs, clock, metrics });
   return { issuer, upstreams, tokenRefusal: refusal, rootSources, roots, cache, forwarder };
 }

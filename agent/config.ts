@@ -9,6 +9,7 @@ import { formatPath, maxFileBytes, parseFile } from './config/file.js';
 import type { Mode, Place } from './config/setting.js';
 import type { NamedSetting, Section, Settings, Typed } from './config/settings.js';
 import { isSetting, listSettings, settings } from './config/settings.js';
+import { forwardingFaults } from './config/forwarding.js';
 import type { CaSettings } from './config/ca-settings.js';
 import { caFaults, caSettings } from './config/ca-settings.js';
 import { nodeOfKubeconfig } from './config/node-credential.js';
@@ -222,9 +223,7 @@ function contradictions({ upstreams, trustBundle, certificate, localCa }: Config
     const message = 'must not have the kind issuer, which is its default, without a built-in upstream';
     faults.push({ path: 'trustBundle.sources', message });
   }
-  if (localCa.address !== undefined && localCa.auth === 'caller' && !has('istio')) {
-    faults.push({ path: 'localCa.auth', message: 'must be upstream without an upstream istio: no other takes the token of a caller' });
-  }
+  faults.push(...forwardingFaults({ upstreams, certificate, localCa }));
   // The API server refuses requests below these.
   for (const [kind, ms, text] of [
     ['kubernetes-csr', 600_000, '10m'],

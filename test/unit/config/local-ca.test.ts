@@ -1,8 +1,9 @@
 // The local CA endpoint: where it may be, and what it may show.
 
 import t from 'tap';
-import type { Config } from '../../../agent/config.js';
+import type { Config, Upstream } from '../../../agent/config.js';
 import { ConfigError, evaluateConfig, formatFault } from '../../../agent/config.js';
+import { forwardingFaults } from '../../../agent/config/forwarding.js';
 
 const others = 'trustDomain: example.org\nnode: n\nupstreams: [{kind: built-in}]\n';
 const upstream = 'auth: upstream, ';
@@ -47,6 +48,21 @@ t.test('the token of the caller is for upstreams that take it', (t) => {
   t.strictSame(read("address: ':15812'"), [
     'localCa.auth must be upstream without an upstream istio: no other takes the token of a caller',
   ]);
+  t.end();
+});
+
+t.test('what a local CA wants of upstreams and their queue', (t) => {
+  const faultsOf = (kinds: readonly Upstream['kind'][], auth: 'caller' | 'upstream', concurrency = 8): string[] => {
+    const upstreams = kinds.map((kind) => ({ kind }));
+    return forwardingFaults({ upstreams, certificate: { concurrency }, localCa: { address: '', auth } }).map(({ path }) => path);
+  };
+  t.strictSame(faultsOf(['built-in', 'istio'], 'caller'), []);
+  t.strictSame(faultsOf(['kubernetes-csr'], 'upstream', 2), []);
+  t.strictSame(faultsOf(['cert-manager', 'pod-certificate'], 'upstream'), []);
+  t.strictSame(faultsOf(['pod-certificate', 'pod-certificate'], 'upstream'), ['upstreams']);
+  t.strictSame(faultsOf(['pod-certificate'], 'caller', 1), ['localCa.auth', 'upstreams', 'certificate.concurrency']);
+  const off = { upstreams: [{ kind: 'pod-certificate' }], certificate: { concurrency: 1 }, localCa: { auth: 'caller' } } as const;
+  t.strictSame(forwardingFaults(off), []);
   t.end();
 });
 
