@@ -27,6 +27,8 @@ export interface Refused {
 }
 
 export interface Exposure {
+  /** How many pods are on the node, ended ones included: none may be a node whose name is another. */
+  readonly pods: number;
   readonly obtainable: readonly Obtainable[];
   readonly refused: readonly Refused[];
 }
@@ -53,7 +55,7 @@ export function explainNode(policy: Policy, pods: AllPods, node: string, identit
     if (first?.decision.granted === false) refused.push({ identity: asked, reason: first.decision.reason, detail: first.decision.detail });
     else refused.push({ identity: asked, reason: 'caller-no-node-agent', detail: 'no node agent is on this node' });
   }
-  return { obtainable, refused };
+  return { pods: here.length, obtainable, refused };
 }
 
 function accountOf({ namespace, serviceAccount }: Account): Account {

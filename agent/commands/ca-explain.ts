@@ -11,6 +11,7 @@ import { explainNode } from '../authority/explain.js';
 import type { Policy } from '../authority/node-authorizer.js';
 import { PodSet } from '../authority/pod-index.js';
 import type { CaConfig } from '../config.js';
+import { createSpiffeId, isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
 import type { KubeObject } from '../kube/client.js';
 import { listAll } from '../kube/list.js';
 import { SignetError } from '../runtime/errors.js';
@@ -33,23 +34,31 @@ export function createExplainCommand(terminal: Terminal): Command {
   const command = new Command('explain')
     .description('what a thief of a node could get now, and the rule that refuses the rest')
     .requiredOption('--node <name>', 'the node')
-    .option('--identity <id>', 'only about this SPIFFE ID')
+    .option('--identity <id>', 'only about this SPIFFE ID, or <namespace>/<service account>')
     .option('--diff <name>', 'what this other node gives more and less')
     .option('--pods <file>', 'the pods of the cluster as `kubectl get pods -A -o json` prints them (default: asked for)')
     .option('--json', 'print JSON');
-  return addCaSettingOptions(command).action(async ({ node, identity, diff, pods: file, json, ...settings }: Options) => {
+  return addCaSettingOptions(command).action(async ({ node, identity: asked, diff, pods: file, json, ...settings }: Options) => {
     const { config } = loadFromCaOptions(settings);
+    const identity = asked === undefined ? undefined : toIdentity(asked, config.trustDomain);
     const pods = new PodSet(file === undefined ? await listPods(config, terminal.signal) : readPods(file));
     const policy: Policy = { trustDomain: config.trustDomain, nodeAgents: new Set(config.nodeAgents), deny: config.deny };
     const exposure = explainNode(policy, pods, node, identity);
     const goodUntil = formatInstant(systemClock.now() + config.certificate.maxLifetimeMs);
     if (diff !== undefined) {
-      const other = explainNode(policy, pods, diff, identity);
-      terminal.out(json === true ? toJson(compare(exposure, other)) : formatDiff(node, diff, compare(exposure, other)));
+      const difference = compare({ node, ...exposure }, { node: diff, ...explainNode(policy, pods, diff, identity) });
+      terminal.out(json === true ? toJson(difference) : formatDiff(difference));
     } else {
       terminal.out(json === true ? toJson({ node, goodUntil, ...exposure }) : formatExposure(node, exposure, goodUntil));
     }
   });
+}
+
+/** The short form stands for an identity of the trust domain; anything else is taken as a caller of the CA could send it. */
+function toIdentity(asked: string, trustDomain: string): string {
+  const [namespace = '', serviceAccount = '', ...rest] = asked.split('/');
+  const isShort = rest.length === 0 && isNamespace(namespace) && isServiceAccount(serviceAccount);
+  return isShort ? createSpiffeId(trustDomain, namespace, serviceAccount).uri : asked;
 }
 
 async function listPods(config: CaConfig, signal: AbortSignal): Promise<readonly ClusterPod[]> {
@@ -71,7 +80,7 @@ function readPods(path: string): readonly ClusterPod[] {
 }
 
 /** What can be had first, then the rest. */
-export function formatExposure(node: string, { obtainable, refused }: Exposure, goodUntil: string): string {
+export function formatExposure(node: string, { pods, obtainable, refused }: Exposure, goodUntil: string): string {
   const had = obtainable.map(({ identity, rule, by, through }) => [
     identity,
     rule === 'node' ? 'as node agent' : 'own token',
@@ -84,31 +93,46 @@ export function formatExposure(node: string, { obtainable, refused }: Exposure, 
     `${reasons[reason].sentence}${detail === '' ? '' : ` (${detail})`}`,
   ]);
   return [
+    pods === 0 ? `No pod is on a node of the name ${node}.\n` : '',
     had.length === 0
       ? `A thief of node ${node} gets no identity.\n`
-      : `A thief of node ${node} gets ${had.length} identities, each as long as its pod is there; certificates got now are good until ${goodUntil} at most:\n`,
+      : `A thief of node ${node} gets ${count(had.length)}, each as long as a pod of it is there; certificates got now are good until ${goodUntil} at most:\n`,
     ...(had.length === 0 ? [] : [formatTable([['IDENTITY', 'RULE', 'WITH THE TOKEN OF', 'THROUGH POD'], ...had])]),
-    ...(not.length === 0 ? [] : [`\n${not.length} are refused:\n`, formatTable([['IDENTITY', 'REASON', ''], ...not])]),
+    ...(not.length === 0 ? [] : [`\nRefused: ${count(not.length)}\n`, formatTable([['IDENTITY', 'REASON', ''], ...not])]),
   ].join('');
 }
 
+const count = (identities: number): string => `${identities} ${identities === 1 ? 'identity' : 'identities'}`;
+
+interface NodeExposure extends Exposure {
+  readonly node: string;
+}
+
+/** A node, and how many pods are on it. */
+type ComparedNode = Pick<NodeExposure, 'node' | 'pods'>;
+
 interface Difference {
+  readonly first: ComparedNode;
+  readonly second: ComparedNode;
   readonly onlyFirst: readonly string[];
   readonly onlySecond: readonly string[];
   readonly both: number;
 }
 
-function compare(first: Exposure, second: Exposure): Difference {
+function compare(first: NodeExposure, second: NodeExposure): Difference {
   const names = (exposure: Exposure): ReadonlySet<string> => new Set(exposure.obtainable.map(({ identity }) => identity));
   const [a, b] = [names(first), names(second)];
   return {
+    first: { node: first.node, pods: first.pods },
+    second: { node: second.node, pods: second.pods },
     onlyFirst: [...a].filter((name) => !b.has(name)),
     onlySecond: [...b].filter((name) => !a.has(name)),
     both: [...a].filter((name) => b.has(name)).length,
   };
 }
 
-function formatDiff(first: string, second: string, { onlyFirst, onlySecond, both }: Difference): string {
+function formatDiff({ first, second, onlyFirst, onlySecond, both }: Difference): string {
   const list = (sign: string, names: readonly string[]): string => names.map((name) => `${sign} ${name}\n`).join('');
-  return `- ${first}\n+ ${second}\n${list('-', onlyFirst)}${list('+', onlySecond)}${both} identities are had from both.\n`;
+  const head = ({ node, pods }: ComparedNode): string => `${node}, with ${pods} pods`;
+  return `- ${head(first)}\n+ ${head(second)}\n${list('-', onlyFirst)}${list('+', onlySecond)}From both: ${count(both)}\n`;
 }

@@ -55,7 +55,7 @@ t.test('explain: what a thief of the node gets, and what refuses the rest', asyn
   t.match(out, /A thief of node node-a gets 3 identities/);
   t.match(out, /sa\/web +as node agent +signet-system\/agent-a +shop\/web \(Running\)/);
   t.match(out, /sa\/dns +own token +kube-system\/dns/);
-  t.match(out, /3 are refused/);
+  t.match(out, /Refused: 3 identities/);
   t.match(out, /sa\/cart +identity-not-on-node/);
   t.match(out, /sa\/job +identity-finished/);
 });
@@ -76,20 +76,25 @@ t.test('explain: as JSON, for one identity, and where no agent is', async (t) =>
   const lone = await run(t, ['explain', '--node', 'node-c', '--json', '--pods', 'pods.json'], files);
   t.match(JSON.parse(lone.out), { obtainable: [{ identity: caIdOf('shop/lone'), rule: 'own' }] });
   t.ok((JSON.parse(lone.out) as { refused: { reason: string }[] }).refused.every(({ reason }) => reason === 'caller-no-node-agent'));
-  t.match((await run(t, ['explain', '--node', 'none', '--pods', 'pods.json'], files)).out, /node none gets no identity/);
+  const none = await run(t, ['explain', '--node', 'none', '--pods', 'pods.json'], files);
+  t.match(none.out, /^No pod is on a node of the name none\.\nA thief of node none gets no identity/, 'it may be another name');
+  const short = await run(t, ['explain', '--node', 'node-a', '--identity', 'shop/web', '--pods', 'pods.json'], files);
+  t.match(short.out, new RegExp(`gets 1 identity, each .*\\n.*\\n${caIdOf('shop/web')} +as node agent`));
 });
 
 t.test('explain: the difference of two nodes', async (t) => {
   const text = await run(t, ['explain', '--node', 'node-a', '--diff', 'node-b', '--pods', 'pods.json'], files);
+  t.match(text.out, /^- node-a, with 4 pods\n\+ node-b, with 2 pods\n/);
   t.match(text.out, `- ${caIdOf('shop/web')}\n`);
+  t.match(text.out, /From both: 1 identity\n$/);
   t.match(text.out, `+ ${caIdOf('shop/cart')}\n`);
   const json = await run(t, ['explain', '--node', 'node-a', '--diff', 'node-b', '--json', '--pods', 'pods.json'], files);
-  t.match(JSON.parse(json.out), { onlySecond: [caIdOf('shop/cart')], both: 1 });
+  t.match(JSON.parse(json.out), { first: { node: 'node-a', pods: 4 }, onlySecond: [caIdOf('shop/cart')], both: 1 });
 });
 
 t.test('explain: YAML too, and what is no list of pods', async (t) => {
   const yaml = `items:\n- metadata: {name: web, namespace: shop, uid: a}\n  spec: {nodeName: node-a, serviceAccountName: web}\n`;
-  t.match((await run(t, ['explain', '--node', 'node-a', '--pods', 'pods.yaml'], { 'pods.yaml': yaml })).out, /gets 1 identities/);
+  t.match((await run(t, ['explain', '--node', 'node-a', '--pods', 'pods.yaml'], { 'pods.yaml': yaml })).out, /gets 1 identity/);
   for (const text of ['{', 'a: b', '[]'])
     t.equal(kindOf((await run(t, ['explain', '--node', 'a', '--pods', 'x'], { x: text })).error), 'invalid');
   t.equal(kindOf((await run(t, ['explain', '--node', 'a', '--pods', '/none'], {})).error), 'invalid');
