@@ -10,11 +10,15 @@ import { now } from './measure.js';
 export interface Load {
   /** host:port */
   readonly target: string;
+  /** Of the process that is called. */
+  readonly pid: number;
   readonly rootsFile: string;
   /** Used in turn; as many as there are calls make each call one with a new token. */
   readonly tokens: readonly string[];
   readonly identity: string;
   readonly inFlight: number;
+  /** Calls before it is measured, as many in flight: they let V8 compile what is called, at both ends. */
+  readonly unmeasured: number;
   /** Ends when so much time is over or so many calls are made, whichever is first. */
   readonly forMs: number;
   readonly calls: number;
@@ -24,10 +28,13 @@ export interface LoadResult {
   readonly calls: number;
   readonly failed: number;
   readonly ms: number;
+  /** CPU time that was used meanwhile by the process that is called, and by this one. */
+  readonly cpuMs: number;
+  readonly ownCpuMs: number;
   readonly latencies: readonly number[];
 }
 
-async function run({ target, rootsFile, tokens, identity, inFlight, forMs, calls }: Load): Promise<LoadResult> {
+async function run({ target, pid, rootsFile, tokens, identity, inFlight, unmeasured, forMs, calls }: Load): Promise<LoadResult> {
   const { IstioCertificateRequest } = istio.v1.auth;
   const client = new Client(target, credentials.createSsl(readFileSync(rootsFile)));
   const requests = await Promise.all(
@@ -57,24 +64,38 @@ async function run({ target, rootsFile, tokens, identity, inFlight, forMs, calls
         (error) => resolve(error === null),
       );
     });
-  const latencies: number[] = [];
-  let made = 0;
+  let next = 0;
   let failed = 0;
-  // Unmeasured: the connection, and the first compilation of what is called.
-  for (let index = 0; index < 20; index += 1) await call(0);
-  const startedAt = now();
-  const worker = async (): Promise<void> => {
-    while (made < calls && now() - startedAt < forMs) {
-      const index = made++;
-      const at = now();
-      if (!(await call(index))) failed += 1;
-      latencies.push(now() - at);
-    }
+  const latencies: number[] = [];
+  const keepCalling = async (isOver: () => boolean): Promise<void> => {
+    const worker = async (): Promise<void> => {
+      while (!isOver()) {
+        const index = next++;
+        const at = now();
+        if (!(await call(index))) failed += 1;
+        latencies.push(now() - at);
+      }
+    };
+    await Promise.all(Array.from({ length: inFlight }, worker));
   };
-  await Promise.all(Array.from({ length: inFlight }, worker));
+
+  await keepCalling(() => next >= unmeasured);
+  latencies.length = 0;
+  const startedAt = now();
+  const ownBefore = process.cpuUsage();
+  const before = cpuMsOf(pid);
+  const begun = next;
+  await keepCalling(() => next - begun >= calls || now() - startedAt >= forMs);
   const ms = now() - startedAt;
+  const { user, system } = process.cpuUsage(ownBefore);
   client.close();
-  return { calls: latencies.length, failed, ms, latencies };
+  return { calls: latencies.length, failed, ms, cpuMs: cpuMsOf(pid) - before, ownCpuMs: (user + system) / 1_000, latencies };
+}
+
+/** utime and stime of proc(5), in ticks of 10 ms. */
+function cpuMsOf(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 if (process.argv[2] !== undefined) {

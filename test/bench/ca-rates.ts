@@ -1,43 +1,40 @@
-// How many certificates a second `signet ca` signs behind a real API server, and istiod beside it where its binary is built already:
-// one caller's token again and again, and a new token on each call.
+// How many certificates a second `signet ca` signs behind a real API server: one caller's token again and again, and a new token on
+// each call; beside it a bare server, and istiod where its binary is built already. And how soon it signs for a new pod.
 
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { caAudience, caTrustDomain, writeCaKubeconfig } from '../fixtures/authority.js';
+import { caTrustDomain } from '../fixtures/authority.js';
 import { hasIstiodBinary, hasKubernetesBinaries } from '../fixtures/cluster-binaries.js';
 import { istioAudience, startIstiod } from '../fixtures/cluster-istiod.js';
 import { createAccount, createNamespace, createNode, createPod, createToken } from '../fixtures/cluster-objects.js';
 import type { Cluster } from '../fixtures/cluster.js';
 import { startControlPlane } from '../fixtures/cluster.js';
-import { freePorts } from '../fixtures/free-ports.js';
-import type { OpenScene } from '../fixtures/scene.js';
+import type { OpenScene, Scene } from '../fixtures/scene.js';
 import { openScene } from '../fixtures/scene.js';
-import { percentile, until } from '../fixtures/until.js';
+import { percentile } from '../fixtures/until.js';
 import type { Load, LoadResult } from './ca-load.js';
+import { newPods } from './ca-new-pods.js';
+import type { Target } from './ca-targets.js';
+import { startBareCa, startSignetCa } from './ca-targets.js';
 import type { Row } from './measure.js';
-import { launchEnvironment } from './measure.js';
 
 interface Rate {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** CPU time of the CA for one certificate, in ms: says something on a busy machine too. */
+  /** CPU time of the server and of the client for one certificate, in ms: says something on a busy machine too. */
   readonly cpuMs: number;
+  readonly clientCpuMs: number;
 }
 
-interface Target {
-  readonly target: string;
-  readonly rootsFile: string;
-  readonly audience: string;
-  readonly pid: number;
-}
+type Tokens = 'one token' | 'new tokens';
+type Measure = (target: Target, inFlight: number, tokens: Tokens) => Promise<Rate>;
 
-/** Calls, each with a token of its own; the API server makes some hundred a second. */
+/** New ones for each run; the API server makes some hundred a second. */
 const newTokens = 3_000;
+const measureMs = 6_000;
 
 export async function caRates(node: string): Promise<readonly Row[]> {
   if (!(await hasKubernetesBinaries())) return [];
@@ -46,129 +43,99 @@ export async function caRates(node: string): Promise<readonly Row[]> {
     const cluster = await startControlPlane(scene);
     const namespace = await createNamespace(cluster, 'bench');
     for (const account of ['agent', 'web']) await createAccount(cluster, namespace, account);
-    const place = await createNode(cluster);
-    const pods = await Promise.all(
-      ['agent', 'web'].map((account) => createPod(cluster, { namespace, account, node: place.name, phase: 'Running' })),
-    );
+    const place = (await createNode(cluster)).name;
+    const pod = await createPod(cluster, { namespace, account: 'agent', node: place, phase: 'Running' });
+    await createPod(cluster, { namespace, account: 'web', node: place, phase: 'Running' });
     const tokensFor = (audience: string, count: number): Promise<readonly string[]> =>
-      inTurns(count, 16, () =>
-        createToken(cluster, { namespace, account: 'agent', audience, ...(pods[0] === undefined ? {} : { pod: pods[0] }) }),
-      );
+      inTurns(count, 16, () => createToken(cluster, { namespace, account: 'agent', audience, pod }));
     const identity = `spiffe://${caTrustDomain}/ns/${namespace}/sa/web`;
-    const measure = async ({ target, rootsFile, audience, pid }: Target, inFlight: number, count: number): Promise<Rate> => {
-      const tokens = await tokensFor(audience, count);
-      const before = cpuMsOf(pid);
-      const result = await runLoad(scene, {
-        target,
-        rootsFile,
-        identity,
-        inFlight,
-        forMs: 6_000,
-        tokens,
-        calls: count === 1 ? Infinity : count,
-      });
-      return toRate(result, cpuMsOf(pid) - before);
+    const measure: Measure = async ({ target, rootsFile, audience, pid }, inFlight, kind) => {
+      const tokens = await tokensFor(audience, kind === 'one token' ? 1 : newTokens);
+      const [unmeasured, calls] = kind === 'one token' ? [2_000, Number.MAX_SAFE_INTEGER] : [newTokens / 3, (newTokens * 2) / 3];
+      return toRate(await runLoad(scene, { target, pid, rootsFile, identity, inFlight, tokens, unmeasured, calls, forMs: measureMs }));
     };
 
-    const ours = await startSignetCa(scene, cluster, node, `${namespace}/agent`);
-    const one = await measure(ours, 1, 1);
-    const many = await measure(ours, 64, 1);
-    const fresh = await measure(ours, 64, newTokens);
+    const bare = await ratesOf(await startBareCa(scene, node), measure);
+    const ca = await startSignetCa(scene, cluster, node, `${namespace}/agent`);
+    const ours = await ratesOf(ca, measure);
+    const fresh = await measure(ca, 64, 'new tokens');
+    const [token = ''] = await tokensFor(ca.audience, 1);
+    const latencies = await newPods(cluster, ca, { namespace, node: place, token, count: 200 });
     const theirs = await istiodRates(scene, cluster, `${namespace}/agent`, measure);
-    const latency = ({ p50, p99, cpuMs }: Rate): string =>
-      `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${cpuMs.toFixed(2)} ms of CPU each`;
     return [
-      {
-        what: 'signet ca, one in flight',
-        value: 600 / one.perSecond,
-        unit: '× of 600/s',
-        bound: 1,
-        beside: `${one.perSecond.toFixed(0)}/s, ${latency(one)}${theirs.one}`,
-      },
-      {
-        what: 'signet ca, 64 in flight',
-        value: 2_000 / many.perSecond,
-        unit: '× of 2,000/s',
-        bound: 1,
-        beside: `${many.perSecond.toFixed(0)}/s, ${latency(many)}${theirs.many}`,
-      },
+      rowOf('one in flight', 600, ours.one, [`bare server: ${formatRate(bare.one)}`, ...theirs.one]),
+      rowOf('64 in flight', 2_000, ours.many, [`bare server: ${formatRate(bare.many)}`, ...theirs.many]),
       {
         what: 'signet ca, 64 in flight, a new token on each call',
         value: theirs.freshPerSecond === undefined ? 0 : (1.3 * theirs.freshPerSecond) / fresh.perSecond,
         unit: '× of 1.3 istiod',
         bound: theirs.freshPerSecond === undefined ? undefined : 1,
-        beside: `${fresh.perSecond.toFixed(0)}/s, ${latency(fresh)}${theirs.fresh}`,
+        beside: [formatRate(fresh), ...theirs.fresh].join('; '),
       },
+      newPodRow(latencies, 0.5, 5),
+      newPodRow(latencies, 0.99, 50),
     ];
   } finally {
     await scene.close({ showLogs: false });
   }
 }
 
-async function istiodRates(
-  scene: OpenScene,
-  cluster: Cluster,
-  agent: string,
-  measure: (target: Target, inFlight: number, count: number) => Promise<Rate>,
-) {
-  if (!(await hasIstiodBinary())) return { one: '', many: '', fresh: '', freshPerSecond: undefined };
+async function ratesOf(target: Target, measure: Measure): Promise<{ readonly one: Rate; readonly many: Rate }> {
+  return { one: await measure(target, 1, 'one token'), many: await measure(target, 64, 'one token') };
+}
+
+function rowOf(what: string, budget: number, rate: Rate, beside: readonly string[]): Row {
+  return {
+    what: `signet ca, ${what}`,
+    value: budget / rate.perSecond,
+    unit: `× of ${budget}/s`,
+    bound: 1,
+    beside: [formatRate(rate), ...beside].join('; '),
+  };
+}
+
+function newPodRow(latencies: readonly number[], share: number, bound: number): Row {
+  return {
+    what: `API server accepts a pod to a certificate for it, p${share * 100}`,
+    value: percentile(latencies, share),
+    unit: 'ms',
+    bound,
+    beside: `${latencies.length} pods, one every 100 ms; the call itself is in it`,
+  };
+}
+
+async function istiodRates(scene: Scene, cluster: Cluster, agent: string, measure: Measure) {
+  if (!(await hasIstiodBinary())) return { one: [], many: [], fresh: [], freshPerSecond: undefined };
   const istiod = await startIstiod(scene, cluster, {
     trustedNodeAccounts: [agent],
     flags: ['--kubernetesApiQPS=20000', '--kubernetesApiBurst=20000'],
   });
-  const target: Target = { target: `localhost:${istiod.port()}`, rootsFile: istiod.rootsFile, audience: istioAudience, pid: istiod.pid() };
-  const [one, many, fresh] = [await measure(target, 1, 1), await measure(target, 64, 1), await measure(target, 64, newTokens)];
-  const text = ({ perSecond, cpuMs }: Rate): string =>
-    `; istiod with its API limit lifted: ${perSecond.toFixed(0)}/s, ${cpuMs.toFixed(2)} ms`;
+  const target = { target: `localhost:${istiod.port()}`, rootsFile: istiod.rootsFile, audience: istioAudience, pid: istiod.pid() };
+  const { one, many } = await ratesOf(target, measure);
+  const fresh = await measure(target, 64, 'new tokens');
+  const text = (rate: Rate): readonly string[] => [`istiod with its API limit lifted: ${formatRate(rate)}`];
   return { one: text(one), many: text(many), fresh: text(fresh), freshPerSecond: fresh.perSecond };
 }
 
-function toRate({ calls, failed, ms, latencies }: LoadResult, cpuMs: number): Rate {
+function formatRate({ perSecond, p50, p99, cpuMs, clientCpuMs }: Rate): string {
+  const cpu = `${cpuMs.toFixed(2)} ms of CPU each, its client ${clientCpuMs.toFixed(2)}`;
+  return `${perSecond.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${cpu}`;
+}
+
+function toRate({ calls, failed, ms, cpuMs, ownCpuMs, latencies }: LoadResult): Rate {
   if (failed > 0) throw new Error(`${failed} of ${calls} calls failed`);
-  return { perSecond: (calls / ms) * 1_000, p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), cpuMs: cpuMs / calls };
-}
-
-/** utime and stime of proc(5), in ticks of 10 ms. */
-function cpuMsOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
-
-/** The shipped bundle under the shipped launch settings. */
-async function startSignetCa(scene: OpenScene, cluster: Cluster, node: string, agent: string): Promise<Target> {
-  const directory = join(scene.directory, 'signet-ca');
-  mkdirSync(directory);
-  const [port, httpPort] = await freePorts(2);
-  const config = {
-    trustDomain: caTrustDomain,
-    kubeconfig: await writeCaKubeconfig(join(directory, 'kubeconfig'), cluster),
-    nodeAgents: [agent],
-    state: { directory: join(directory, 'state') },
-    audit: { file: join(directory, 'audit.log') },
-    listen: { address: `127.0.0.1:${port}`, names: ['localhost'] },
-    http: { address: `127.0.0.1:${httpPort}` },
+  return {
+    perSecond: (calls / ms) * 1_000,
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
+    cpuMs: cpuMs / calls,
+    clientCpuMs: ownCpuMs / calls,
   };
-  writeFileSync(join(directory, 'ca.yaml'), JSON.stringify(config));
-  const child = spawn(
-    node,
-    [...(process.env['SIGNET_BENCH_CA_FLAGS']?.split(' ') ?? []), 'dist/signet.cjs', 'ca', '--config', join(directory, 'ca.yaml')],
-    {
-      env: launchEnvironment('launch-ca.env'),
-      stdio: 'ignore',
-    },
-  );
-  const stop = async (): Promise<void> => {
-    child.kill('SIGTERM');
-    if (child.exitCode === null) await once(child, 'exit');
-  };
-  scene.add({ name: 'signet ca', tail: () => '', stop });
-  await until('signet ca is ready', 20_000, async () => ((await fetch(`http://127.0.0.1:${httpPort}/readyz`)).ok ? true : undefined));
-  return { target: `localhost:${port}`, rootsFile: join(directory, 'state', 'issuer.crt'), audience: caAudience, pid: child.pid ?? 0 };
 }
 
 async function runLoad(scene: OpenScene, load: Load): Promise<LoadResult> {
   const file = join(scene.directory, 'load.json');
-  writeFileSync(file, JSON.stringify({ ...load, calls: Number.isFinite(load.calls) ? load.calls : Number.MAX_SAFE_INTEGER }));
+  writeFileSync(file, JSON.stringify(load));
   const { stdout } = await promisify(execFile)(process.execPath, [join(import.meta.dirname, 'ca-load.js'), file], {
     maxBuffer: 64 * 1024 * 1024,
   });
