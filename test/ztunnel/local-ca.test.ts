@@ -59,6 +59,24 @@ await t.test('all identities of the node, one after the other, and again after a
   t.match(refusal, /not-on-node/);
 });
 
+await t.test('two at once, as in a rollout of ztunnel', async (t) => {
+  const scene = await createScene(t);
+  const istiod = await startIstiod(scene, cluster, trusted);
+  const agent = await startMeshAgent(scene, cluster, mesh, { caPort: istiod.port(), caRoots: istiod.roots });
+  const { tokenFile } = await createZtunnelFiles(scene, mesh, '');
+  const identities = mesh.identities.slice(0, 20);
+  const both = [
+    await startZtunnel(scene, { ...agent, tokenFile, identities }),
+    await startZtunnel(scene, { ...agent, tokenFile, identities }),
+  ];
+  for (const each of both) await untilAvailable(each, identities);
+  const [one, two] = await Promise.all(both.map((each) => each.certificates()));
+  t.ok(
+    identities.every((identity) => one?.get(identity)?.serial !== two?.get(identity)?.serial),
+    'each has certificates of its own',
+  );
+});
+
 await t.test('a connection that waits for its identity does not stand behind the prefetch', async (t) => {
   const scene = await createScene(t);
   const ca = await createFakeIstioCa(t, { names: ['localhost'] });
