@@ -83,7 +83,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
   const whyUnknown = ({ code, detail }: Reason): SignetError => {
     const blind = index.reason.value;
     if (blind !== undefined) return refuse('unavailable', blind.code, { detail: blind.detail });
-    return refuse('denied', code, { detail });
+    return refuse('denied', code, detail === '' ? {} : { detail });
   };
 
   return async (holder, requested, signal) => {

@@ -4,8 +4,9 @@
 // trusted alike; its file is whole or not there, and comes back when it is removed; files count when they fit together.
 
 import { randomBytes } from 'node:crypto';
-import { chmod, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { prepareDirectory } from '../listen/directory.js';
 import { createServingCertificate } from '../listen/serving-certificate.js';
@@ -95,25 +96,45 @@ export function createNodeRoot(options: NodeRootOptions): Serving {
   };
 }
 
-/** Whole, or not there: readers take a file that they find. */
+/**
+ * Whole, or not there, and so is its directory: readers take what they find, and the kubelet holds a pod that mounts the directory back
+ * until there is one. ztunnel takes a root file that is missing at its start for a text, for good.
+ */
 async function writeRoot(path: string, pem: string): Promise<void> {
-  const temporary = join(dirname(path), `.${randomBytes(8).toString('hex')}`);
+  const directory = dirname(path);
   try {
-    prepareDirectory(dirname(path), 0o755, 'root');
-    const file = await open(temporary, 'wx', 0o644);
+    if (!existsSync(directory)) await makeWith(directory, basename(path), pem);
+    prepareDirectory(directory, 0o755, 'root');
+    const temporary = join(directory, `.${randomBytes(8).toString('hex')}`);
     try {
-      await file.writeFile(pem);
+      await writeReadable(temporary, pem);
+      await rename(temporary, path);
     } finally {
-      await file.close();
+      await rm(temporary, { force: true });
     }
-    // The umask takes bits from what open gives, not from what chmod does.
-    await chmod(temporary, 0o644);
-    await rename(temporary, path);
   } catch (cause) {
-    // Where it cannot be made it cannot be removed either.
-    await rm(temporary, { force: true }).catch(() => undefined);
     throw new SignetError('unavailable', 'the root cannot be written', { cause, reason: 'local-ca-serving', fields: { path } });
   }
+}
+
+/** A directory that appears with the file in it, unless another process has made it meanwhile. */
+async function makeWith(directory: string, name: string, text: string): Promise<void> {
+  const temporary = join(dirname(directory), `.${basename(directory)}.${randomBytes(8).toString('hex')}`);
+  try {
+    prepareDirectory(temporary, 0o755, 'root');
+    await writeReadable(join(temporary, name), text);
+    await rename(temporary, directory).catch((error: NodeJS.ErrnoException) => {
+      if (!existsSync(directory)) throw error;
+    });
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+async function writeReadable(path: string, text: string): Promise<void> {
+  await writeFile(path, text, { flag: 'wx' });
+  // The umask takes bits from what writeFile gives, not from what chmod does.
+  await chmod(path, 0o644);
 }
 
 export interface ServingFilesOptions {

@@ -107,6 +107,29 @@ t.test('each configuration is accepted, under the variables of the DaemonSet', (
   t.end();
 });
 
+t.test('the local CA: a Service to the agent of the own node, on the port that it listens on', (t) => {
+  const { objects: parts, patches: changes } = readManifests(['local-ca']);
+  const [service] = parts.filter(({ kind }) => kind === 'Service');
+  t.match(service, { spec: { internalTrafficPolicy: 'Local', ipFamilyPolicy: 'PreferDualStack', selector: { app: 'signet-agent' } } });
+  const [endpoint] = changes.map(containerOf).filter(({ ports = [] }) => ports.length > 0);
+  t.match(endpoint, { ports: [{ name: 'grpc-local-ca', containerPort: 15_812 }] });
+  const env = Object.fromEntries((endpoint?.env ?? []).map(({ name, value }) => [name, value]));
+  const { config } = loadConfig({ defaults: 'agent', env: { NODE_NAME: 'node-1', ...env }, file: 'packaging/kustomize/base/agent.yaml' });
+  t.match(config.localCa, { address: { host: '', port: 15_812 }, rootDirectory: '/run/signet/local-ca' });
+  const { metadata } = service ?? { metadata: {} };
+  t.ok(config.localCa.names.includes(`${metadata.name}.${metadata.namespace}.svc`));
+  t.end();
+});
+
+t.test('no pod of ours is in the ambient mesh', (t) => {
+  const workloads = [...readManifests([]).objects, ...readCaComponents(['ca']).objects].filter((object) => 'template' in specOf(object));
+  t.equal(workloads.length, 2);
+  for (const each of workloads) t.match(specOf(each), { template: { metadata: { labels: { 'istio.io/dataplane-mode': 'none' } } } });
+  t.end();
+});
+
+const specOf = (object: { readonly [key: string]: unknown }): object => (object['spec'] ?? {}) as object;
+
 t.test('the CA: what it may do, and its configuration under the variables of the Deployment', (t) => {
   const directory = 'packaging/kustomize/components/ca';
   const [role, binding] = parseAllDocuments(readFileSync(join(directory, 'rbac.yaml'), 'utf8')).map(
@@ -154,6 +177,7 @@ t.test('the CA with its issuer in a Secret: each configuration is accepted, and 
 });
 
 interface Container {
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly env?: readonly { readonly name: string; readonly value: string }[];
   readonly volumeMounts?: readonly { readonly mountPath: string }[];
 }

@@ -1,7 +1,7 @@
 // What the endpoint shows: a root of the node that stays the same, its file, and files that are followed.
 
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
@@ -32,7 +32,7 @@ function createRootScene(t: Test) {
       trustDomain: 'x.org',
       ...services,
     });
-  return { ...services, create, rootFile: join(rootDirectory, 'root-cert.pem'), rootDirectory };
+  return { ...services, directory, create, rootFile: join(rootDirectory, 'root-cert.pem'), rootDirectory };
 }
 
 const shownBy = ({ chain, privateKey }: TlsIdentity) => {
@@ -43,12 +43,14 @@ const shownBy = ({ chain, privateKey }: TlsIdentity) => {
 };
 
 t.test('a certificate under a root that all agents of the node share', async (t) => {
-  const { create, rootFile, read } = createRootScene(t);
+  const { create, rootFile, rootDirectory, directory, read } = createRootScene(t);
   const [one, two] = await Promise.all([create().open(), create().open()]);
   const root = readFileSync(rootFile, 'utf8');
   const [ca, ...more] = readCertificates(root, { source: 'root' });
   t.same(more, []);
   t.equal(statSync(rootFile).mode & 0o777, 0o644);
+  t.equal(statSync(rootDirectory).mode & 0o777, 0o755);
+  t.same(readdirSync(directory).sort(), ['root', 'state'], 'nothing is left');
   for (const identity of [one, two]) {
     const { leaf, isPair } = shownBy(identity);
     t.ok(isPair);
