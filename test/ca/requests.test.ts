@@ -119,13 +119,20 @@ interface Conditions {
   readonly status: { readonly conditions?: readonly { readonly type: string; readonly message: string }[]; readonly certificate?: string };
 }
 
+const requestOf = (spec: object): object => ({
+  apiVersion: 'certificates.k8s.io/v1',
+  kind: 'CertificateSigningRequest',
+  metadata: { name: uniqueName('request') },
+  spec: { signerName, usages: ['digital signature', 'client auth', 'server auth'], ...spec },
+});
+
 /** Makes a request as this client, and waits for what becomes of it. */
 async function ask(client: KubeClient, spec: object): Promise<KubeObject & Conditions> {
-  const { metadata } = await client.post(csrs, {
-    apiVersion: 'certificates.k8s.io/v1',
-    kind: 'CertificateSigningRequest',
-    metadata: { name: uniqueName('attack') },
-    spec: { signerName, usages: ['digital signature', 'client auth', 'server auth'], ...spec },
+  const body = requestOf(spec);
+  // The right to make it is known a moment after it was given.
+  const { metadata } = await until('a request', 60_000, async () => {
+    const made = await client.send({ method: 'POST', path: csrs, body });
+    return made.status === 201 && made.body;
   });
   return await until('an answer', 60_000, async () => {
     const object = await cluster.admin.get<KubeObject & Conditions>(`${csrs}/${metadata.name ?? ''}`);
@@ -144,8 +151,7 @@ await t.test('attacks: each is denied with its own reason, and told nothing of i
       token: await createToken(cluster, { namespace, account, audience: apiServerAudience, ...(pod === undefined ? {} : { pod }) }),
     });
   await allowRequests(t);
-  const agentPod = await podOn(node, 'agent');
-  const agent = await clientOf(agentPod, 'agent');
+  const agent = await clientOf(await podOn(node, 'agent'), 'agent');
   await podOn(node, 'web');
   await podOn(other, 'orders');
   const web = base64(await csrFor(idOf('web')));
@@ -173,28 +179,23 @@ await t.test('attacks: each is denied with its own reason, and told nothing of i
     { conditions: [{ type: 'Approved' }], certificate: /^[A-Za-z0-9+/=]+$/ },
     'the agent itself gets what is on its node',
   );
-
-  // The API server takes the token of a deleted pod for some seconds more.
-  await deletePod(cluster, agentPod);
-  const late = await ask(agent, { request: base64(await csrFor(idOf('web'))) });
-  t.match(late.status.conditions, [{ type: 'Denied' }]);
-  t.equal(ca.audit().at(-1)?.reason, 'caller-pod-gone', 'a deleted pod');
 });
 
 /** Lets the accounts of the namespace make requests. */
 async function allowRequests(t: Test): Promise<void> {
-  const name = uniqueName('requesters');
+  await allow(t, `system:serviceaccounts:${namespace}`, { resources: ['certificatesigningrequests'], verbs: ['create'] });
+}
+
+/** Gives a group a right on certificates.k8s.io until the test ends. */
+async function allow(t: Test, group: string, rule: object): Promise<void> {
+  const name = uniqueName('requests');
   await createObjects(cluster, [
-    {
-      kind: 'ClusterRole',
-      metadata: { name },
-      rules: [{ apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create'] }],
-    },
+    { kind: 'ClusterRole', metadata: { name }, rules: [{ apiGroups: ['certificates.k8s.io'], ...rule }] },
     {
       kind: 'ClusterRoleBinding',
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
-      subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: `system:serviceaccounts:${namespace}` }],
+      subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: group }],
     },
   ]);
   t.teardown(async () => {
@@ -202,6 +203,48 @@ async function allowRequests(t: Test): Promise<void> {
       await cluster.admin.delete(`/apis/rbac.authorization.k8s.io/v1/${resource}/${name}`);
   });
 }
+
+await t.test('for another signer: what waits at the start is approved after the same check, and left to be signed', async (t) => {
+  const scene = await createScene(t);
+  const foreign = 'example.org/other';
+  await allowRequests(t);
+  await allow(t, 'system:serviceaccounts', { resources: ['signers'], resourceNames: [foreign], verbs: ['approve'] });
+  const node = await createNode(cluster);
+  await podOn(node, 'web');
+  const make = async (pod: TestPod, identity: string): Promise<string> => {
+    const token = await createToken(cluster, { namespace, account: 'agent', audience: apiServerAudience, pod });
+    const agent = cluster.client({ token });
+    const request = Buffer.from(await csrFor(identity)).toString('base64');
+    const body = requestOf({ signerName: foreign, request, expirationSeconds: 3_600 });
+    // The right to make it is known a moment after it was given.
+    return await until('a request', 60_000, async () => {
+      const { status, body: made } = await agent.send({ method: 'POST', path: csrs, body });
+      return status === 201 && `${csrs}/${made.metadata.name ?? ''}`;
+    });
+  };
+  const [pod, former] = [await podOn(node, 'agent'), await podOn(node, 'agent')];
+  const [good, bad, late] = [await make(pod, idOf('web')), await make(pod, idOf('nowhere')), await make(former, idOf('web'))];
+  await deletePod(cluster, former);
+  const ca = await startTestAuthority(scene, cluster, {
+    nodeAgents: [`${namespace}/agent`],
+    components: ['ca-signer-csr'],
+    settings: { requests: { kubernetesCsr: { approveOnly: [foreign] } } },
+  });
+  const answerOf = (path: string) =>
+    until('an answer', 60_000, async () => {
+      const { status } = await cluster.admin.get<KubeObject & Conditions>(path);
+      return status.conditions !== undefined && status;
+    });
+  t.match(await answerOf(good), { conditions: [{ type: 'Approved' }], certificate: undefined });
+  t.match(await answerOf(bad), { conditions: [{ type: 'Denied' }] });
+  t.match(await answerOf(late), { conditions: [{ type: 'Denied' }] });
+  const reasonOf = (path: string): unknown => ca.audit().find(({ peer }) => peer === path)?.reason;
+  t.same(
+    [good, bad, late].map(reasonOf),
+    ['node', 'identity-not-on-node', 'caller-pod-gone'],
+    'a pod that has gone meanwhile asks no more',
+  );
+});
 
 await t.test(
   'an agent with pod-certificate: as the node, from a pod to the certificate on its SDS socket',
@@ -285,7 +328,7 @@ await t.test(
         ...{ nodeName: node.name, nodeUID: node.uid, maxExpirationSeconds: 3_600, stubPKCS10Request: stub, ...spec },
       },
     });
-    const reasonOf = async (spec: object, told: string): Promise<AuditRecord['reason'] | undefined> => {
+    const answerTo = async (spec: object) => {
       // What the API server refuses for a moment, since it has not seen the pod yet, is asked again.
       const { metadata } = await until('a request', 60_000, async () => {
         const { status, body } = await node.client.send({ method: 'POST', path: requests, body: bodyOf(spec) });
@@ -295,15 +338,19 @@ await t.test(
         const object = await cluster.admin.get<KubeObject & Conditions>(`${requests}/${metadata.name ?? ''}`);
         return (object.status.conditions ?? []).length > 0 && object;
       });
-      t.match(status.conditions, [{ type: 'Denied', reason: told, message: /^refused; the audit log/ }]);
-      return ca.audit().find(({ requestId }) => requestId === metadata.uid)?.reason;
+      return { ...status.conditions?.[0], audit: ca.audit().find(({ requestId }) => requestId === metadata.uid)?.reason };
     };
+    const denied = { type: 'Denied', reason: 'Refused', message: /^refused; the audit log/ };
     const annotated = { unverifiedUserAnnotations: { 'example.com/name': 'orders' } };
-    t.equal(await reasonOf(annotated, 'InvalidUnverifiedUserAnnotations'), 'request-annotations');
+    t.match(await answerTo(annotated), { ...denied, reason: 'InvalidUnverifiedUserAnnotations', audit: 'request-annotations' });
     const named = Buffer.from(createTestCsr({ uris: [idOf('orders')] }).replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('base64');
-    t.equal(await reasonOf({ stubPKCS10Request: named }, 'Refused'), 'csr-extra-name', 'a name in the stub');
+    t.match(await answerTo({ stubPKCS10Request: named }), { ...denied, audit: 'csr-extra-name' }, 'a name in the stub');
     await setPhase(cluster, pod, 'Succeeded');
-    await until('the index has it', 60_000, async () => (await reasonOf({}, 'Refused')) === 'caller-pod-finished');
+    const ended = await until('the index has it', 60_000, async () => {
+      const answer = await answerTo({});
+      return answer.type === 'Denied' && answer;
+    });
+    t.match(ended, { ...denied, audit: 'caller-pod-finished' });
 
     // The policy is in effect a moment after it was made.
     await until('only nodes may ask', 60_000, async () => {
