@@ -15,6 +15,8 @@ import { createLocalCaScene, localCaId, startDoor, ztunnelPod } from '../fixture
 import { until } from '../fixtures/until.js';
 
 const cart = localCaId('shop/cart');
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const knowsReusePort = major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12);
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family }) => family === 'IPv6'));
 
 t.test('all addresses, of both families where there are two', async (t) => {
@@ -38,6 +40,21 @@ t.test('a taken address is told once and had as soon as it is free', async (t) =
   await untilWatched(door.address, (address) => address !== undefined);
   t.equal(door.reason.value, undefined);
   t.equal(log.lines.filter(({ level }) => level === 'error').length, 1);
+});
+
+t.test('two agents at once share the address where Node can, else the next one has it when the one before has ended', async (t) => {
+  const first = startDoor(t, { place: { address: { host: '127.0.0.1', port: 0 }, reusePort: true } });
+  await untilWatched(first.door.address, (address) => address !== undefined);
+  const place = { address: { host: '127.0.0.1', port: first.door.address.value?.port ?? 0 }, reusePort: true };
+  const next = startDoor(t, { place });
+  await Promise.race([
+    untilWatched(next.door.address, (address) => address !== undefined),
+    untilWatched(next.door.reason, (reason) => reason !== undefined),
+  ]);
+  t.equal(next.door.address.value !== undefined, knowsReusePort);
+  await first.stop();
+  await untilWatched(next.door.address, (address) => address !== undefined);
+  t.equal(next.door.reason.value, undefined);
 });
 
 t.test('at its end calls under way are answered, and nothing new is taken', async (t) => {
