@@ -50,10 +50,11 @@ const servingLifetimeMs = 24 * 3_600_000;
 /** Waits until there is an issuer, which is made if need be; throws what waiting does not mend. */
 export async function openClusterIssuer(options: ClusterIssuerOptions, signal: AbortSignal): Promise<ClusterIssuer> {
   const { client, holder, leafLifetimeMs, lagMs = defaultLagMs, clock, log, metrics } = options;
-  const { issuer, roots, reason, secret, run } = createSecretIssuer({ ...options, initial: await openIssuerSecret(options, signal) });
+  const initial = await openIssuerSecret(options, signal);
+  const { issuer, roots, reason, secret, lost, run } = createSecretIssuer({ ...options, initial });
   const lease = createLease({ ...options.lease, client, holder, clock, log });
   const targets = createRootTargets({ ...options, roots });
-  const rotator = createRotator({ ...options, secret, targets });
+  const rotator = createRotator({ ...options, secret, lost, targets });
   const lifetimeMs = Math.min(servingLifetimeMs, leafLifetimeMs);
   const serving = createServingSecrets({ ...options, secrets: options.servingSecrets, issuer, roots, lifetimeMs });
   metrics.leaseHeld.set(0);

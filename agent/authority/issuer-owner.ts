@@ -25,7 +25,7 @@ import type { Issuer } from '../x509/issuer.js';
 import { generateIssuer, issuerLifetimeMs } from '../x509/self-signed.js';
 import type { IssuerSecret } from './issuer-secret.js';
 import { createSecretData, operationsTo, readIssuerSecret } from './issuer-secret.js';
-import { publishedRoots, takeStep } from './rotation.js';
+import { publishedRoots, takeStep, without } from './rotation.js';
 
 export interface SecretIssuerOptions {
   readonly client: KubeClient;
@@ -57,6 +57,8 @@ export interface SecretIssuer {
   readonly reason: Watched<Reason | undefined>;
   /** What the Secret says, for whoever rotates. */
   readonly secret: Watched<IssuerSecret>;
+  /** Roots that were published and that the Secret lacks, since somebody put an older copy of it back; published until it has them. */
+  readonly lost: Watched<readonly Certificate[]>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -164,12 +166,20 @@ export function createSecretIssuer(options: SecretIssuerOptions & { readonly ini
   const secret = new WatchedValue(initial, (a, b) => a.version === b.version);
   const issuer = new WatchedValue(fenced(initial.issuer));
   const roots = new WatchedValue(publishedRoots(initial.state), isSameList);
+  const lost = new WatchedValue<readonly Certificate[]>([], isSameList);
   const reason = new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual);
 
   const take = (next: IssuerSecret): void => {
     const before = secret.value.issuer;
+    const published = publishedRoots(next.state);
+    if (next.generation < secret.value.generation) {
+      log.warn('an older copy of the secret of the issuer was put back', { generation: next.generation, before: secret.value.generation });
+      lost.set(without(roots.value, published));
+    } else {
+      lost.set(without(lost.value, published));
+    }
     secret.set(next);
-    roots.set(publishedRoots(next.state));
+    roots.set([...published, ...lost.value]);
     if (isSameList(partsOf(before), partsOf(next.issuer))) return;
     issuer.set(fenced(next.issuer));
     log.info('issuer changed', { ...certificateFields(next.issuer.certificate), notAfter: formatInstant(next.issuer.notAfter) });
@@ -191,6 +201,7 @@ export function createSecretIssuer(options: SecretIssuerOptions & { readonly ini
     roots,
     reason,
     secret,
+    lost,
     async run(signal) {
       const reflector = createReflector<Reading>({
         client,

@@ -21,6 +21,8 @@ export interface IssuerSecret {
   readonly version: string;
   readonly issuer: Issuer;
   readonly state: RotationState;
+  /** How often the state was written; a lower one than before is that of an older copy which somebody put back. */
+  readonly generation: number;
   /** Where in its data the issuer stands. */
   readonly names: Names;
 }
@@ -55,15 +57,15 @@ export function readIssuerSecret({ metadata, data }: KubeObject, now: number): I
     key: readKey(values, names.privateKey),
     now,
   });
-  return { version: metadata?.resourceVersion ?? '', issuer, state: readState(values, issuer), names };
+  return { version: metadata?.resourceVersion ?? '', issuer, ...readState(values, issuer), names };
 }
 
 /** What makes a Secret say the next state. `nextKey` is the key of a next issuer that was just made, PEM. */
 export function operationsTo(before: IssuerSecret, after: RotationState, nextKey?: Buffer): readonly PatchOperation[] {
-  const { state, names } = before;
+  const { state, generation, names } = before;
   const at = (name: string): string => `/data/${name}`;
   const put = (name: string, text: string): PatchOperation => ({ op: 'add', path: at(name), value: encode(text) });
-  const operations = [put(stateName, formatState(after))];
+  const operations = [put(stateName, formatState(after, generation + 1))];
   if (nextKey !== undefined) operations.push({ op: 'add', path: at(nextKeyName), value: nextKey.toString('base64') });
   const { certificate, roots } = after.issuer;
   if (certificate.fingerprint !== state.issuer.certificate.fingerprint) {
@@ -117,6 +119,7 @@ function readKey(values: ReadonlyMap<string, string>, name: string): KeyObject {
 }
 
 const stateShape = z.object({
+  generation: z.optional(z.number()),
   noted: z.string(),
   next: z.optional(z.object({ certificate: z.string(), publishedAt: z.optional(z.string()) })),
   former: z.array(z.object({ certificate: z.string(), until: z.string() })),
@@ -126,13 +129,16 @@ const stateShape = z.object({
 });
 
 /** A Secret that we have not written yet has no state. */
-function readState(values: ReadonlyMap<string, string>, issuer: Issuer): RotationState {
+function readState(values: ReadonlyMap<string, string>, issuer: Issuer): Pick<IssuerSecret, 'state' | 'generation'> {
   const text = values.get(stateName);
-  if (text === undefined) return { issuer, noted: issuer.roots, former: [], longestLifetimeMs: 0, requested: false };
+  if (text === undefined) {
+    return { state: { issuer, noted: issuer.roots, former: [], longestLifetimeMs: 0, requested: false }, generation: 0 };
+  }
   try {
-    const { noted, next, former, longestLifetimeSeconds, requested = false, force } = stateShape.parse(JSON.parse(decode(text)));
+    const parsed = stateShape.parse(JSON.parse(decode(text)));
+    const { generation = 0, noted, next, former, longestLifetimeSeconds, requested = false, force } = parsed;
     if (next !== undefined && !values.has(nextKeyName)) throw new SignetError('invalid', 'the key of the next issuer is missing');
-    return {
+    const state: RotationState = {
       issuer,
       noted: readCertificates(noted, { source: stateName }),
       next: next && {
@@ -144,14 +150,16 @@ function readState(values: ReadonlyMap<string, string>, issuer: Issuer): Rotatio
       requested,
       force,
     };
+    return { state, generation };
   } catch (cause) {
     throw unreadable('the state of the rotation cannot be read', { name: stateName }, cause);
   }
 }
 
-function formatState({ noted, next, former, longestLifetimeMs, requested, force }: RotationState): string {
+function formatState({ noted, next, former, longestLifetimeMs, requested, force }: RotationState, generation: number): string {
   const pem = (certificate: Certificate): string => formatCertificates([certificate]);
   return JSON.stringify({
+    generation,
     noted: formatCertificates(noted),
     next: next && {
       certificate: pem(next.certificate),

@@ -46,12 +46,15 @@ export interface RotationFacts extends RotationLag {
   readonly confirmed: readonly Certificate[] | undefined;
   /** When a target was last seen with what others wrote, ms since the epoch. */
   readonly lapsedAt?: number | undefined;
+  /** Roots that were published and that the state lacks, since an older copy of it was put back. */
+  readonly lost?: readonly Certificate[];
   /** The longest life that this CA gives a leaf, in ms. */
   readonly leafLifetimeMs: number;
 }
 
 /**
- * - `note`: the issuer's roots, or the longest lifetime, are not what was noted; roots that are gone become former ones;
+ * - `note`: the issuer's roots, or the longest lifetime, are not what was noted, or roots were lost; those that are gone become
+ *   former ones;
  * - `prepare`: make the next issuer; its root is published from then on;
  * - `confirm`: every target holds the next root;
  * - `lapse`: one was seen with something else since, which clients may have read: the wait begins anew when all hold it again;
@@ -71,7 +74,8 @@ const maxFormer = 8;
 export function nextStep(state: RotationState, now: number, facts: RotationFacts): NextStep {
   const { issuer, next, former, force } = state;
   if (next?.publishedAt !== undefined && facts.lapsedAt !== undefined && facts.lapsedAt >= next.publishedAt) return { step: 'lapse' };
-  if (!isSame(issuer.roots, state.noted) || facts.leafLifetimeMs > state.longestLifetimeMs) return { step: 'note' };
+  const isNoted = isSame(issuer.roots, state.noted) && without(facts.lost ?? [], publishedRoots(state)).length === 0;
+  if (!isNoted || facts.leafLifetimeMs > state.longestLifetimeMs) return { step: 'note' };
   if (force === 'retire' || former.some(({ until }) => until <= now)) return { step: 'retire' };
   const retireAt = Math.min(...former.map(({ until }) => until));
   if (next === undefined) {
@@ -97,7 +101,7 @@ export function takeStep(state: RotationState, step: StepName, now: number, fact
     case 'note': {
       const longestLifetimeMs = Math.max(state.longestLifetimeMs, facts.leafLifetimeMs);
       const until = now + retentionMs({ longestLifetimeMs }, facts);
-      const gone = without(state.noted, issuer.roots);
+      const gone = without([...state.noted, ...without(facts.lost ?? [], publishedRoots(state))], issuer.roots);
       const former = state.former.filter(({ certificate }) => without([certificate], gone).length > 0);
       return {
         ...state,
@@ -169,7 +173,8 @@ function isConfirmed(state: RotationState, { confirmed }: RotationFacts): boolea
   return confirmed !== undefined && without(publishedRoots(state), confirmed).length === 0;
 }
 
-function without(certificates: readonly Certificate[], others: readonly Certificate[]): readonly Certificate[] {
+/** Those that are not among the others. */
+export function without(certificates: readonly Certificate[], others: readonly Certificate[]): readonly Certificate[] {
   const known = new Set(others.map(({ fingerprint }) => fingerprint));
   return certificates.filter(({ fingerprint }) => !known.has(fingerprint));
 }

@@ -12,6 +12,7 @@ import type { Reason } from '../runtime/reasons.js';
 import { backoff } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched } from '../runtime/watched.js';
+import type { Certificate } from '../x509/certificate.js';
 import { generateIssuer, issuerLifetimeMs } from '../x509/self-signed.js';
 import type { SecretIssuerOptions } from './issuer-owner.js';
 import { defaultLagMs, secretPath } from './issuer-owner.js';
@@ -23,6 +24,8 @@ import { isOwnRoot, nextStep, takeStep } from './rotation.js';
 
 export interface RotatorOptions extends SecretIssuerOptions {
   readonly secret: Watched<IssuerSecret>;
+  /** Roots that it lacks, since an older copy of it was put back. */
+  readonly lost: Watched<readonly Certificate[]>;
   /** What verifiers read. */
   readonly targets: Pick<RootTargets, 'confirmed' | 'lapsedAt'>;
 }
@@ -40,14 +43,20 @@ const echoMs = 5_000;
 const lookEveryMs = 60_000;
 
 export function createRotator(options: RotatorOptions): Rotator {
-  const { secret, targets, leafLifetimeMs, lagMs = defaultLagMs, clock, log } = options;
+  const { secret, lost, targets, leafLifetimeMs, lagMs = defaultLagMs, clock, log } = options;
   const reason = new WatchedValue<Reason | undefined>(undefined);
-  const inputs = joinWatched<unknown>([secret, targets.confirmed, targets.lapsedAt]);
+  const inputs = joinWatched<unknown>([secret, lost, targets.confirmed, targets.lapsedAt]);
 
   /** How long there is nothing to do. */
   const advance = async (changes: Bell, signal: AbortSignal): Promise<number> => {
     const current = secret.value;
-    const facts: RotationFacts = { confirmed: targets.confirmed.value, lapsedAt: targets.lapsedAt.value, leafLifetimeMs, lagMs };
+    const facts: RotationFacts = {
+      confirmed: targets.confirmed.value,
+      lapsedAt: targets.lapsedAt.value,
+      lost: lost.value,
+      leafLifetimeMs,
+      lagMs,
+    };
     const next = nextStep(current.state, clock.now(), facts);
     if (next.step === 'wait') return next.until - clock.now();
     await writeStep(options, current, next.step, facts, signal);

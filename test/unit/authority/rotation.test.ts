@@ -44,6 +44,8 @@ t.test('the next step', (t) => {
     ['a longer life than was ever noted', {}, { leafLifetimeMs: leafLifetimeMs + 1 }, now, { step: 'note' }],
     ['the issuer was replaced', { issuer: { certificate: two, roots: [two] } }, {}, now, { step: 'note' }],
     ['a root came beside it', { issuer: { certificate: one, roots: [one, two] } }, {}, now, { step: 'note' }],
+    ['an older copy was put back', {}, { lost: [two] }, now, { step: 'note' }],
+    ['what it lacked is noted', former(now + 1), { lost: [three] }, now, { step: 'wait', until: now + 1 }],
     ['somebody asks', { requested: true }, {}, now, { step: 'prepare' }],
     ['the last fifth of its life', {}, {}, dueAt, { step: 'prepare' }],
     ['leaves live too long for that', { longestLifetimeMs: 100 * dayMs }, {}, testTime + 700 * dayMs, { step: 'prepare' }],

@@ -40,7 +40,7 @@ async function createScene(t: Test, data: Readonly<Record<string, Buffer>> = tls
   const owner = createSecretIssuer({ ...options, initial: await openIssuerSecret(options, never) });
   const confirmed = new WatchedValue<readonly Certificate[] | undefined>(undefined);
   const targets = { confirmed, lapsedAt: new WatchedValue<number | undefined>(undefined) };
-  const rotator = createRotator({ ...options, secret: owner.secret, targets });
+  const rotator = createRotator({ ...options, secret: owner.secret, lost: owner.lost, targets });
   scene.start(owner);
   const stop = scene.start(rotator);
   await until(() => owner.reason.value === undefined);
@@ -126,7 +126,7 @@ t.test('a target that others change while clients learn of the next root', async
 t.test('two that believe to hold the Lease take each step once', async (t) => {
   const scene = await createScene(t);
   const { owner, options, targets, start, steps, store } = scene;
-  start(createRotator({ ...options, secret: owner.secret, targets }));
+  start(createRotator({ ...options, secret: owner.secret, lost: owner.lost, targets }));
   await requestRotation(options, { begin: true }, never);
   await until(() => owner.secret.value.state.next !== undefined);
   await until(() => store.writes.length >= 3);
@@ -144,4 +144,30 @@ t.test('a step that cannot be written is a reason', async (t) => {
   store.refuse = () => undefined;
   await advanceUntil(clock, 500, () => rotator.reason.value === undefined);
   t.ok(owner.secret.value.state.next);
+});
+
+t.test('an older copy of the Secret is put back: what was signed meanwhile is known until it ends', async (t) => {
+  const { owner, clock, options, confirm, put, steps, text, start, stop } = await createScene(t);
+  await requestRotation(options, { begin: true, force: 'switch' }, never);
+  await until(() => steps().length === 3, 'the next issuer signs');
+  confirm();
+  const { certificate } = owner.issuer.value;
+  t.not(certificate.fingerprint, root.certificate.fingerprint);
+  // So that the copy is not noted anew before it is looked at.
+  await stop();
+  put(tlsData(root));
+  await until(() => owner.issuer.value.certificate.fingerprint === root.certificate.fingerprint);
+  const published = (): readonly string[] => owner.roots.value.map(({ fingerprint }) => fingerprint);
+  const both = [root.certificate.fingerprint, certificate.fingerprint];
+  t.same(published(), both, 'at once, by each replica that knows of it');
+  const { confirmed, lapsedAt } = { confirmed: new WatchedValue(undefined), lapsedAt: new WatchedValue(undefined) };
+  start(createRotator({ ...options, secret: owner.secret, lost: owner.lost, targets: { confirmed, lapsedAt } }));
+  await until(() => owner.lost.value.length === 0, 'the Secret has it');
+  t.same(steps(), ['prepare', 'switch', 'note', 'note']);
+  t.match(JSON.parse(text('signet.json') ?? ''), { generation: 1, former: [{}] });
+  t.same(published(), both);
+  await clock.advance(leafLifetimeMs);
+  t.same(published(), both);
+  await advanceUntil(clock, 200, () => published().length === 1);
+  t.equal(steps().at(-1), 'retire');
 });
