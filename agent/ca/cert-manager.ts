@@ -28,6 +28,7 @@ export interface CertManagerOptions {
 export function createCertManager({ client, anonymous, createToken, issuerRef }: CertManagerOptions): RequestKind {
   return {
     resource: 'certificaterequests',
+    signer: `${issuerRef.kind} ${issuerRef.name}`,
     namespaced: true,
     reader: client,
     removable: true,

@@ -24,6 +24,7 @@ export function createKubernetesCsr(options: KubernetesCsrOptions): RequestKind 
   let isAccount = false;
   return {
     resource: 'certificatesigningrequests',
+    signer: signerName,
     namespaced: false,
     reader: client,
     removable: true,

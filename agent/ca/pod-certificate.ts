@@ -41,6 +41,7 @@ export function createPodCertificate(options: PodCertificateOptions): RequestKin
   };
   return {
     resource: 'podcertificaterequests',
+    signer: signerName,
     namespaced: true,
     reader: client,
     // The Node authorizer refuses reads without it.

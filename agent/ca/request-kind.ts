@@ -8,6 +8,8 @@ import type { CaRequest } from './ca-client.js';
 export interface RequestKind {
   /** Plural, as it stands in paths. */
   readonly resource: string;
+  /** Who is to sign, for people. */
+  readonly signer: string;
   /** Whether requests lie in the namespace of the identity. */
   readonly namespaced: boolean;
   /** As whom requests are read and removed. */

@@ -110,7 +110,7 @@ export function createRequestObjects(kind: RequestKind, options: RequestObjectsO
       return await withDeadline(clock, waitMs, 'the answer to the request', signal, (own) => settle(calls, object, request, clock, own));
     } catch (error) {
       // A deadline with a reason is that of a call to the API server.
-      throw kindOf(error) === 'deadline' && reasonOf(error) === undefined ? overdue(object, error) : error;
+      throw kindOf(error) === 'deadline' && reasonOf(error) === undefined ? overdue(object, kind.signer, error) : error;
     }
   };
 
@@ -263,8 +263,8 @@ function createRemovals(kind: RequestKind, calls: RequestCalls, { name, clock, l
 
 type Answered = Exclude<Verdict, { readonly state: 'pending' } | { readonly state: 'approved' }>;
 
-function overdue({ name, approvedAt }: Held, cause: unknown): SignetError {
-  const options = { cause, fields: { object: name } };
+function overdue({ name, approvedAt }: Held, signer: string, cause: unknown): SignetError {
+  const options = { cause, fields: { object: name, signer } };
   return approvedAt === Infinity
     ? new SignetError('deadline', 'nobody answered the request', { reason: 'request-unanswered', ...options })
     : new SignetError('deadline', 'the request was approved and not signed', { reason: 'request-unsigned', ...options });

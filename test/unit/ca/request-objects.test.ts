@@ -162,7 +162,8 @@ t.test('R099 a refusal is told in its words, removed, and not repeated for a min
 t.test('R098 what is approved and not signed says so, and is made anew after a minute', async (t) => {
   const { ask, followed, store, clock, seen } = await createRequestScene(t);
   for (let waited = 0; waited < 60_000; waited += 9_000) {
-    const answer = t.rejects(ask(), { name: 'SignetError', kind: 'deadline', reason: 'request-unsigned' });
+    const fields = { signer: 'example.com/workload' };
+    const answer = t.rejects(ask(), { name: 'SignetError', kind: 'deadline', reason: 'request-unsigned', fields });
     store.setStatus(await followed(), { conditions: [approved] });
     await seen('approved');
     t.equal(store.created.length, 1);
