@@ -93,7 +93,8 @@ async function decideCsr({ does, signerName, authority }: CsrSignerOptions, obje
   const identity = identityIn(pem);
   draft.identity = identity.slice(0, maxAuditText);
   const { uri } = (await authorize(cluster, policy, { caller, identity }, draft)).id;
-  const checked = await checkCsr(pem, uri, csr);
+  // Another signer signs the request as it is: what is left out here would be in its certificate.
+  const checked = await checkCsr(pem, uri, does === 'sign' ? csr : { ...csr, extras: 'strict' });
   const askedMs = typeof spec.expirationSeconds === 'number' ? spec.expirationSeconds * 1_000 : 0;
   // A hint to the one who signs (certificates.k8s.io/v1, expirationSeconds).
   if (does === 'sign')

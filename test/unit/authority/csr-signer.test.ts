@@ -1,4 +1,5 @@
 import t from 'tap';
+import { certifiedKeyTypes } from '../../../agent/x509/csr-policy.js';
 import { readCertificates } from '../../../agent/x509/pem.js';
 import { until } from '../../fixtures/clock.js';
 import { agentPod, caIdOf, clusterPod } from '../../fixtures/cluster-pods.js';
@@ -167,4 +168,23 @@ t.test('for another signer: approved by the same check and not signed, or denied
   t.equal(certificateIn(scene, 'good'), '');
   const grants = scene.audit.filter(({ decision }) => decision === 'grant');
   t.match(grants, [{ identity: web, approvedFor: foreign, issued: undefined }]);
+});
+
+t.test('what another signer would take into its certificate is denied, also where we would leave it out', async (t) => {
+  const foreign = 'example.org/other';
+  const authority = { csr: { extras: 'ignore', keyTypes: certifiedKeyTypes } } as const;
+  const scene = await createRequestScene(t, { csrApproved: [foreign], authority });
+  const request = requestFor({ uris: [web], dnsNames: ['kubernetes.default.svc'] });
+  scene.addCsr('theirs', { signerName: foreign, request });
+  scene.addCsr('ours', { request });
+  scene.run();
+  await answered(scene, 'theirs');
+  await answered(scene, 'ours');
+  t.same(typesIn(scene, 'theirs'), ['Denied']);
+  const [leaf] = readCertificates(Buffer.from(certificateIn(scene, 'ours'), 'base64').toString(), { source: 'status' });
+  t.same([leaf?.uriSans, leaf?.otherSans], [[web], 0]);
+  t.match(
+    scene.audit.filter(({ decision }) => decision === 'refuse'),
+    [{ reason: 'csr-extra-name', peer: csrPath('theirs') }],
+  );
 });
