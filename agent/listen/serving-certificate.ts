@@ -1,6 +1,6 @@
 // A serving certificate that an issuer of this process signs: `signet ca` shows one of its own issuer, the local CA endpoint one of the
 // node. Made at start and kept by the wiring. Promises: renewed at half of its life and as soon as the issuer changes, each time with a
-// new key.
+// new key; at the end of the issuer, whose life it shares, not without a pause.
 
 import type { AuthorityMetrics } from '../metrics.js';
 import type { Logger } from '../runtime/log.js';
@@ -29,7 +29,8 @@ export interface ServingCertificate {
 }
 
 const lifetimeMs = 24 * 3_600_000;
-const retryMs = 30_000;
+/** From one to the next under the same issuer, at least, and after a failure. */
+const pauseMs = 30_000;
 
 export function createServingCertificate({ issuer: current, names, clock, log, metrics }: ServingOptions): ServingCertificate {
   let dueAt = 0;
@@ -57,16 +58,15 @@ export function createServingCertificate({ issuer: current, names, clock, log, m
         alarm = clock.alarm(delayMs, () => {
           renewing = create()
             .then(show)
-            .then(
-              () => plan(dueAt - clock.now()),
-              (error: unknown) => {
-                log.error('serving certificate cannot be renewed', errorFields(error));
-                plan(retryMs);
-              },
-            );
+            .then(planNext, (error: unknown) => {
+              log.error('serving certificate cannot be renewed', errorFields(error));
+              plan(pauseMs);
+            });
         });
       };
-      current.subscribe((issuer) => plan(issuer === signedBy ? dueAt - clock.now() : 0), signal);
+      // The issuer may have changed while the certificate was made.
+      const planNext = (): void => plan(current.value === signedBy ? Math.max(dueAt - clock.now(), pauseMs) : 0);
+      current.subscribe(planNext, signal);
       await aborted(signal);
       alarm.cancel();
       await renewing;

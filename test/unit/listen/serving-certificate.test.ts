@@ -8,7 +8,7 @@ import type { TlsIdentity } from '../../../agent/listen/tls.js';
 import { createAuthorityMetrics } from '../../../agent/metrics.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createIssuer } from '../../../agent/x509/issuer.js';
-import { createFakeClock, until } from '../../fixtures/clock.js';
+import { advanceUntil, createFakeClock, until } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import type { TestCertificate } from '../../fixtures/pki.js';
 import { createRoot, dayMs, hourMs, keyPem, testTime } from '../../fixtures/pki.js';
@@ -77,6 +77,35 @@ t.test('no longer than the issuer; a fault is tried again', async (t) => {
   broken = false;
   await clock.advance(30_000);
   await until(() => shown.length === 1);
+  stop.abort();
+  await running;
+});
+
+t.test('at the end of the issuer there is a pause between one and the next', async (t) => {
+  const { clock, serving } = createScene(createRoot({ notAfter: testTime + 60_000 }));
+  await serving.create();
+  const shown: TlsIdentity[] = [];
+  const stop = new AbortController();
+  const running = serving.run((identity) => shown.push(identity), stop.signal);
+  await advanceUntil(clock, 1_000, () => shown.length === 5);
+  t.ok(clock.now() - testTime >= 5 * 30_000);
+  stop.abort();
+  await running;
+});
+
+t.test('an issuer that comes while a certificate is made is not forgotten', async (t) => {
+  const { clock, issuer, serving } = createScene();
+  await serving.create();
+  const next = issuerOf(createRoot());
+  const shown: TlsIdentity[] = [];
+  const stop = new AbortController();
+  const running = serving.run((identity) => {
+    shown.push(identity);
+    if (shown.length === 1) issuer.set(next);
+  }, stop.signal);
+  await clock.advance(12 * hourMs);
+  await advanceUntil(clock, 1, () => shown.length === 2);
+  t.ok(new X509Certificate(shown[1]?.chain ?? '').verify(next.certificate.publicKey));
   stop.abort();
   await running;
 });
