@@ -63,9 +63,10 @@ export function createNodeRoot(options: NodeRootOptions): Serving {
       const ended = await sleep(clock, checkRootMs, signal).catch(() => 'ended' as const);
       if (ended !== undefined) return;
       try {
-        if ((await readFile(path, 'utf8').catch(() => '')) === pem) continue;
-        await writeRoot(path, pem);
-        log.warn('the root of the local ca was missing or another and is written again', { path });
+        if ((await readFile(path, 'utf8').catch(() => '')) !== pem) {
+          await writeRoot(path, pem);
+          log.warn('the root of the local ca was missing or another and is written again', { path });
+        }
         reason.set(undefined);
       } catch (error) {
         if (reason.value === undefined) log.error('the root of the local ca cannot be written', { path, ...errorFields(error) });
