@@ -51,7 +51,8 @@ const agent: ClusterAgent = await createClusterAgent(scene, cluster, {
   caRoots: istiod.roots,
   config: ({ upstream }) => ({
     upstreams: [{ ...upstream, endpoints: [`${istiodHost}:${istiod.port()}`] }],
-    localCa: { address: `127.0.0.1:${port}`, rootDirectory, delegates: [`${namespace}/ztunnel`], deadline: '60s' },
+    // As long as may be: the machine may be slow with a new pod.
+    localCa: { address: `127.0.0.1:${port}`, rootDirectory, delegates: [`${namespace}/ztunnel`], deadline: '60s', waitForPod: '10s' },
   }),
 });
 agent.setHosts({ [istiodHost]: '127.0.0.1' });
