@@ -65,8 +65,11 @@ export interface LocalCa {
 /** Connections in all: each proxy of the node has one or two. */
 const maxConnections = 1_024;
 const serverLimits = { callsPerConnection: 256, messageBytes: 64 * 1024 } as const;
-/** All callers are pods of this node, each with an address of its own; behind a Service they may share one. */
-const callLimits = { streams: 4_096, streamsPerOwner: 2_048, unfinishedBytes: 8 * 1024 * 1024 } as const;
+/**
+ * Of one address less than the service takes in all, so that no pod keeps the others out. All callers are pods of this node, each with an
+ * address of its own, a ztunnel with 8 calls and any other proxy with one; where a Service hides them they may share one.
+ */
+const callLimits = { streams: 4_096, streamsPerOwner: 256, unfinishedBytes: 8 * 1024 * 1024 } as const;
 /** Together less than the second that parts have at the end. */
 const drainMs = 600;
 const idleMs = 200;

@@ -11,6 +11,7 @@ import { systemClock } from '../../agent/runtime/time.js';
 import { until as untilWatched } from '../../agent/runtime/watched.js';
 import { idOf, podsOf, startTestAgent, statusWhere } from '../fixtures/agent.js';
 import { createRawCaClient } from '../fixtures/authority.js';
+import { createTestCsr } from '../fixtures/csrs.js';
 import { createLocalCaScene, localCaId, startDoor, ztunnelPod } from '../fixtures/local-ca.js';
 import { until } from '../fixtures/until.js';
 
@@ -74,6 +75,28 @@ t.test('at its end calls under way are answered, and nothing new is taken', asyn
   release();
   t.equal((await call).code, 0);
   await stopped;
+});
+
+t.test('calls of one address leave room for those of others', async (t) => {
+  const scene = await createLocalCaScene(t);
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  scene.forward = async (request) => {
+    await released;
+    return await scene.sign(request);
+  };
+  const second = createRawCaClient(`localhost:${scene.door.address.value?.port}`, join(scene.directory, 'root', 'root-cert.pem'));
+  t.teardown(() => second.close());
+  const call = { token: scene.tokenOf(ztunnelPod), identity: cart, csr: createTestCsr({ uris: [cart] }) };
+  const codes: number[] = [];
+  const all = [scene.client, second].flatMap((client) =>
+    Array.from({ length: 150 }, () => client.call(call).then(({ code }) => codes.push(code))),
+  );
+  await until('some are refused, all others forwarded', 60_000, () => codes.length === 44 && scene.forwards.length === 256);
+  t.notOk(codes.includes(0));
+  release();
+  await Promise.all(all);
+  t.equal(codes.filter((code) => code === 0).length, 256);
 });
 
 t.test('as a part of the agent', async (t) => {
