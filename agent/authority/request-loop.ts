@@ -182,6 +182,7 @@ async function answerAll(kind: RequestKind, options: AnswerAll): Promise<void> {
   };
   await pace(changes, startDue, signal);
   await Promise.all(underWay.values());
+  metrics.requestsWaiting.set({ resource: kind.resource, signer: kind.signerName }, 0);
 }
 
 async function pace(changes: Bell, startDue: () => number, signal: AbortSignal): Promise<void> {

@@ -138,6 +138,9 @@ t.test('it stops while the API server does not answer', async (t) => {
   };
   const stop = scene.run();
   await until(() => asked);
+  const waiting = async () => (await scene.registry.getSingleMetric('signet_ca_requests_waiting')?.get())?.values[0]?.value;
+  t.equal(await waiting(), 1);
   await stop();
   t.same(scene.audit, []);
+  t.equal(await waiting(), 0, 'another replica counts them now');
 });
