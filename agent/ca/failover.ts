@@ -138,17 +138,17 @@ function isEndpointFault(error: unknown): boolean {
 }
 
 /**
- * Whom to ask, each looked at when its turn comes. When all are left out: the one that is due first, unless a call is
- * trying it. `given` grows meanwhile: upstreams that had their say.
+ * Whom to ask, each looked at when its turn comes, and those that were left out then once more at the end: they may answer again.
+ * When all are left out: the one that is due first, unless a call is trying it. `given` grows meanwhile: upstreams that had their say.
  */
 function* candidates(targets: readonly Target[], given: ReadonlySet<string>): Generator<Target> {
-  let any = false;
-  for (const target of targets) {
-    if (given.has(target.client.name) || !target.admits()) continue;
-    any = true;
+  const asked = new Set<Target>();
+  for (const target of [...targets, ...targets]) {
+    if (asked.has(target) || given.has(target.client.name) || !target.admits()) continue;
+    asked.add(target);
     yield target;
   }
-  if (any) return;
+  if (asked.size > 0) return;
   const [first] = targets.filter((target) => !target.isProbed()).sort((a, b) => a.openUntil() - b.openUntil());
   if (first !== undefined) yield first;
 }

@@ -136,6 +136,20 @@ t.test('an endpoint that was left out while another hung is not asked', async (t
   t.equal(await ask(), 'three');
 });
 
+t.test('one that answers again is asked when the one that was asked in its place fails', async (t) => {
+  const { ask, calls, cas, clock } = scene('one', 'two');
+  cas[0].outcome = () => down;
+  t.equal(await ask(), 'two');
+  cas[1].outcome = () => down;
+  cas[1].latencyMs = 1_000;
+  const answer = ask();
+  await until(() => cas[1].waiting === 1);
+  cas[0].outcome = () => undefined;
+  await clock.advance(1_000);
+  t.equal(await answer, 'one');
+  t.same(calls(), [2, 2]);
+});
+
 t.test('the pause never grows over half a minute', async (t) => {
   const { ask, calls, cas, clock } = scene('one', 'two');
   cas[0].outcome = () => down;
