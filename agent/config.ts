@@ -204,7 +204,13 @@ function evaluate<C>(
   if (faults.length === 0) faults.push(...faultsOf(config as C));
   if (faults.length > 0) throw new ConfigError(faults);
   const whole = deepFreeze(config) as C;
-  return { config: whole, warnings: [...unknownVariables(env, named), ...warningsOf(whole)], file, text, effective };
+  return {
+    config: whole,
+    warnings: [...unknownVariables(env, named), ...tracingVariables(env), ...warningsOf(whole)],
+    file,
+    text,
+    effective,
+  };
 }
 
 /** Grants of names that this agent never serves. */
@@ -342,6 +348,13 @@ function unknownVariables(env: Environment, named: readonly NamedSetting[]): str
       );
       return `${name} in the environment is no setting and has no effect${meant === undefined ? '' : `; did you mean ${prefix}${meant}?`}`;
     });
+}
+
+/** Variables that have gRPC and Node print what they send, past every rule of ours. */
+function tracingVariables(env: Environment): string[] {
+  return ['GRPC_TRACE', 'GRPC_NODE_TRACE', 'NODE_DEBUG', 'NODE_DEBUG_NATIVE']
+    .filter((name) => (env[name] ?? '') !== '')
+    .map((name) => `${name} in the environment makes libraries print what they send, tokens among it: unset it`);
 }
 
 function placeOf(mode: Mode, env: Environment): Place {
