@@ -62,8 +62,8 @@ export interface LocalCa {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Connections in all: each proxy of the node has one or two. */
-const maxConnections = 1_024;
+/** Each proxy of the node has one or two. */
+const connectionLimits = { maxConnections: 1_024, maxPerAddress: 256 } as const;
 const serverLimits = { callsPerConnection: 256, messageBytes: 64 * 1024 } as const;
 /**
  * Of one address less than the service takes in all, so that no pod keeps the others out. All callers are pods of this node, each with an
@@ -94,7 +94,7 @@ export function createLocalCa(options: LocalCaOptions): LocalCa {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       try {
         const identity = await serving.open();
-        const listener = await listenTls({ ...options.place, minVersion: '1.3', maxConnections, identity, log }, accept);
+        const listener = await listenTls({ ...options.place, minVersion: '1.3', ...connectionLimits, identity, log }, accept);
         fault.set(undefined);
         return listener;
       } catch (error) {

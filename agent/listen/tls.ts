@@ -1,9 +1,9 @@
 // A TLS listener for HTTP/2 over TCP. Called by the wiring of servers that others reach over the network.
 // Promises: nothing is accepted before there is a certificate; a new one counts for new connections while open ones go on; a peer
-// that never completes its handshake costs a connection for ten seconds.
+// that never completes its handshake costs a connection for ten seconds; one address has no more connections than it may.
 
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createServer } from 'node:tls';
 import { SignetError } from '../runtime/errors.js';
@@ -24,6 +24,8 @@ export interface TlsIdentity {
 export interface TlsListenOptions extends TcpPlace {
   readonly minVersion: '1.2' | '1.3';
   readonly maxConnections: number;
+  /** Of one address. Default: no less than all. */
+  readonly maxPerAddress?: number;
   readonly identity: TlsIdentity;
   readonly log: Logger;
 }
@@ -41,7 +43,7 @@ const backlog = 4_096;
 
 /** Binds and accepts. `onConnection` gets sockets that have agreed on HTTP/2. Throws `unavailable` when the address cannot be had. */
 export async function listenTls(options: TlsListenOptions, onConnection: (socket: TLSSocket) => void): Promise<TlsListener> {
-  const { address, minVersion, maxConnections, identity, log } = options;
+  const { address, minVersion, maxConnections, maxPerAddress, identity, log } = options;
   const server = createServer({
     ...contextOf(identity),
     minVersion: `TLSv${minVersion}`,
@@ -51,6 +53,7 @@ export async function listenTls(options: TlsListenOptions, onConnection: (socket
   });
   identity.privateKey.fill(0);
   server.maxConnections = maxConnections;
+  if (maxPerAddress !== undefined) server.on('connection', boundEachAddress(maxPerAddress));
   server.on('secureConnection', (socket) => {
     // Until HTTP/2 has the socket nobody else listens; a reset then is nothing but the end of the connection.
     socket.on('error', () => {});
@@ -87,4 +90,21 @@ export async function listenTls(options: TlsListenOptions, onConnection: (socket
 
 function contextOf({ chain, privateKey }: TlsIdentity) {
   return { cert: chain, key: privateKey };
+}
+
+/** Ends the connections of an address that has as many already. */
+function boundEachAddress(max: number): (socket: Socket) => void {
+  const open = new Map<string, number>();
+  return (socket) => {
+    // Not there any more once the peer has gone.
+    const from = socket.remoteAddress ?? '';
+    const count = (change: 1 | -1): number => {
+      const now = (open.get(from) ?? 0) + change;
+      if (now === 0) open.delete(from);
+      else open.set(from, now);
+      return now;
+    };
+    socket.once('close', () => count(-1));
+    if (count(1) > max) socket.destroy();
+  };
 }

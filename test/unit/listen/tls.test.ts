@@ -70,6 +70,22 @@ t.test('TLS 1.2 by setting', async (t) => {
   t.equal((await dial({ maxVersion: 'TLSv1.2' })).getProtocol(), 'TLSv1.2', 'with the next certificate too');
 });
 
+t.test('one address has so many connections, and another when one of them ends', async (t) => {
+  const { dial, accepted, listener } = await createScene(t, { maxPerAddress: 2 });
+  const [first] = [await dial(), await dial()];
+  await t.rejects(dial());
+  await dial({ socket: connectTcp({ ...listener.address, localAddress: '127.0.0.2' }) });
+  await until(() => accepted.length === 3);
+  first.destroy();
+  const isLetIn = (): Promise<boolean> =>
+    dial().then(
+      () => true,
+      () => false,
+    );
+  await until(isLetIn, 'room for another');
+  await until(() => accepted.length === 4);
+});
+
 t.test('another certificate counts for new connections; keys are wiped', async (t) => {
   const { dial, listener, options } = await createScene(t);
   t.ok(options.identity.privateKey.every((byte) => byte === 0));
