@@ -80,7 +80,12 @@ await t.test('two at once, as in a rollout of ztunnel', async (t) => {
 await t.test('a connection that waits for its identity does not stand behind the prefetch', async (t) => {
   const scene = await createScene(t);
   const ca = await createFakeIstioCa(t, { names: ['localhost'] });
-  const agent = await startMeshAgent(scene, cluster, mesh, { caPort: ca.port, caRoots: String(ca.root.pem) + String(ca.servingRoot.pem) });
+  const agent = await startMeshAgent(scene, cluster, mesh, {
+    caPort: ca.port,
+    caRoots: String(ca.root.pem) + String(ca.servingRoot.pem),
+    // Longer than it takes: the prefetch goes on when the call that hangs ends.
+    settings: { 'localCa.deadline': '60s' },
+  });
   const { tokenFile } = await createZtunnelFiles(scene, mesh, '');
   // Of ztunnel's own calls, which carry its token, the first hangs: the prefetch stands still.
   const ztunnel = createZtunnelClient({ ...agent, tokenFile, clock: systemClock });
