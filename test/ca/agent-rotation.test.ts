@@ -21,7 +21,7 @@ const scene = await createScene(t);
 const cluster = await startControlPlane(scene);
 const caHost = 'signet-ca.signet-system.svc';
 /** Lifetimes that let a rotation pass while we wait. */
-const environment = { SIGNET_CERTIFICATE_LIFETIME: '20s', SIGNET_CERTIFICATE_MAX_LIFETIME: '20s', SIGNET_ROTATION_LAG: '10s' };
+const environment = { SIGNET_CERTIFICATE_LIFETIME: '30s', SIGNET_CERTIFICATE_MAX_LIFETIME: '30s', SIGNET_ROTATION_LAG: '10s' };
 
 await t.test('a rotation by command under a running agent', async (t) => {
   const { startReplica, command } = await installCa(t, scene, cluster);
@@ -44,7 +44,7 @@ await t.test('a rotation by command under a running agent', async (t) => {
     config: ({ upstream }) => ({
       upstreams: [{ ...upstream, endpoints: [`${caHost}:${replica.port}`], tls: { roots } }],
       trustBundle: { sources: [roots] },
-      certificate: { lifetime: '20s' },
+      certificate: { lifetime: '30s' },
     }),
   });
   agent.setHosts({ [caHost]: '127.0.0.1' });
