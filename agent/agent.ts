@@ -25,7 +25,7 @@ import { createLocalCa } from './local-ca.js';
 import { observeIssued } from './local-ca/issued.js';
 import { createNodeRoot, createServingFiles } from './local-ca/serving.js';
 import type { Metrics } from './metrics.js';
-import { addProcessMetrics, createMetrics } from './metrics.js';
+import { addProcessMetrics, createMetrics, observeReadiness } from './metrics.js';
 import { createNodeSecrets } from './node-secrets.js';
 import { selectionWith } from './pods/ambient-namespaces.js';
 import type { IdentityIndex, NodeIdentity } from './pods/identity-index.js';
@@ -136,7 +136,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const selfCheck = createAgentSelfCheck(index, sources, certificates, shared);
   for (const { name, fault } of selfCheck.checks) readiness.follow(`check ${name}`, fault, 'noted');
   const beforeScrape = (): void => {
-    metrics.ready.set(readiness.state.value.ready ? 1 : 0);
+    observeReadiness(readiness.state.value, metrics);
     observeStates(cache.states(), metrics, clock.now());
     if (localCa !== undefined) observeIssued(localCa.issued.all(), metrics, clock.now());
   };
@@ -144,7 +144,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const http = createHttpDoor({ place, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
 
-  const sockets = await openSockets({ native, config, env, clock, log }, sds.server.accept);
+  const sockets = await openSockets({ native, config, env, clock, log, metrics }, sds.server.accept);
   const view: AdminSources = {
     about: { version, trustDomain: config.trustDomain, node: config.node },
     readiness: readiness.state,

@@ -35,6 +35,8 @@ export interface UnixListenOptions extends ListenOptions {
   readonly directoryMode?: number;
   /** When a live socket at the path may be replaced. Default: never. */
   readonly takeover?: Takeover;
+  /** Told at each look whether the socket is in its place. */
+  readonly onLook?: (isInPlace: boolean) => void;
   readonly clock: Clock;
 }
 
@@ -95,13 +97,15 @@ export async function listenFd(fd: number, options: ListenOptions, onConnection:
 }
 
 async function keep(options: UnixListenOptions, onConnection: OnConnection, first: Bound, signal: AbortSignal): Promise<void> {
-  const { path, log, clock } = options;
+  const { path, log, clock, onLook } = options;
   let bound = first;
+  onLook?.(true);
   // What is wrong is said once, not at each check.
   let said = '';
   const say = (fault: string, write: () => void): void => {
     if (fault !== said) write();
     said = fault;
+    onLook?.(false);
   };
   while (await passes(clock, said === foreign ? checkForeignMs : checkMs, signal)) {
     try {
@@ -117,6 +121,7 @@ async function keep(options: UnixListenOptions, onConnection: OnConnection, firs
         log.warn('socket had vanished and was bound again', { path });
       }
       said = '';
+      onLook?.(true);
     } catch (error) {
       say(describeError(error), () => log.error('socket has vanished and cannot be bound again', { path, ...errorFields(error) }));
     }

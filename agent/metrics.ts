@@ -3,6 +3,7 @@
 
 import type { Registry } from 'prom-client';
 import { Counter, Gauge, Histogram, collectDefaultMetrics } from 'prom-client';
+import type { ReadinessState } from './runtime/lifecycle.js';
 
 /** Those of the agent. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -45,6 +46,9 @@ function commonMetrics({ counter, gauge }: Declare) {
   return {
     buildInfo: gauge('signet_build_info', 'Always 1; the version is in the labels.', ['version', 'node']),
     ready: gauge('signet_ready', '1 when the process is ready, else 0.'),
+    degraded: gauge('signet_degraded', 'Parts of the process that are not as they should be, by reason; `/readyz?verbose` names them.', [
+      'reason',
+    ]),
     // API server and kubelet
     kubeRequests: counter('signet_kube_requests_total', 'Calls to the API server and to the kubelet by result (ok or the kind of error).', [
       'target',
@@ -162,6 +166,7 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
 function serverMetrics({ counter, gauge }: Declare) {
   return {
     // SDS
+    socketUp: gauge('signet_sds_socket_up', '1 while the SDS socket is in its place, else 0.'),
     connections: gauge('signet_sds_connections', 'Connections on the SDS socket.'),
     streams: gauge('signet_sds_streams', 'Open SDS streams.', ['protocol']),
     sdsRequests: counter('signet_sds_requests_total', 'SDS messages received.', ['protocol', 'kind']),
@@ -258,6 +263,13 @@ function authorityMetrics({ counter, gauge, histogram }: Declare) {
     publishedRoots: gauge('signet_ca_published_roots', 'Roots that belong into every target.'),
     leaseHeld: gauge('signet_ca_lease_held', '1 while this replica holds the Lease, else 0.'),
   };
+}
+
+/** Sets the gauges of readiness; to be called before a scrape. */
+export function observeReadiness({ ready, reasons }: ReadinessState, metrics: Pick<CommonMetrics, 'ready' | 'degraded'>): void {
+  metrics.ready.set(ready ? 1 : 0);
+  metrics.degraded.reset();
+  for (const { code } of reasons.values()) metrics.degraded.inc({ reason: code });
 }
 
 /** Node's default metrics, unprefixed. The event loop sampler is slowed down: by default it wakes the process 99 times a second. */

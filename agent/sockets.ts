@@ -8,6 +8,7 @@ import type { Config } from './config.js';
 import type { Listener } from './listen.js';
 import { listenFd, listenUnix } from './listen.js';
 import type { TcpPlace } from './listen/place.js';
+import type { Metrics } from './metrics.js';
 import { findGroupId } from './runtime/group.js';
 import type { Logger } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
@@ -25,6 +26,7 @@ export interface SocketsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'socketUp'>;
 }
 
 export interface Sockets {
@@ -35,7 +37,7 @@ export interface Sockets {
 }
 
 /** Binds both sockets, or takes over those that systemd passed in under the names `sds` and `admin`. */
-export async function openSockets({ native, config, env, clock, log }: SocketsOptions, onSds: OnConnection): Promise<Sockets> {
+export async function openSockets({ native, config, env, clock, log, metrics }: SocketsOptions, onSds: OnConnection): Promise<Sockets> {
   const passed = passedFds(env, process.pid);
   if (passed.warning !== undefined) log.warn(passed.warning);
   const isSameAgent = async (): Promise<boolean> => {
@@ -54,9 +56,16 @@ export async function openSockets({ native, config, env, clock, log }: SocketsOp
     // One socket that is named as none of the others is the SDS socket.
     const isOnly = (each: PassedFd): boolean => passed.fds.length === 1 && !otherNames.has(each.name);
     const given = passed.fds.find((each) => each.name === name || (name === 'sds' && isOnly(each)));
-    if (given !== undefined) return await listenFd(given.fd, shared, onConnection);
+    const onLook = (isInPlace: boolean): void => {
+      if (name === 'sds') metrics.socketUp.set(isInPlace ? 1 : 0);
+    };
+    if (given !== undefined) {
+      // It is kept in its place by whoever passed it in.
+      onLook(true);
+      return await listenFd(given.fd, shared, onConnection);
+    }
     return await listenUnix(
-      { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, clock },
+      { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, onLook, clock },
       onConnection,
     );
   };

@@ -17,7 +17,7 @@ import { createQuickAck } from '../listen/quick-ack.js';
 import { createServingCertificate } from '../listen/serving-certificate.js';
 import { listenTls } from '../listen/tls.js';
 import type { AuthorityMetrics } from '../metrics.js';
-import { addProcessMetrics, createAuthorityMetrics } from '../metrics.js';
+import { addProcessMetrics, createAuthorityMetrics, observeReadiness } from '../metrics.js';
 import { createReadiness, createTaskGroup } from '../runtime/lifecycle.js';
 import type { Logger } from '../runtime/log.js';
 import { createLogger } from '../runtime/log.js';
@@ -89,7 +89,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const clusters = createClusters(own, apiServers.connect, shared);
   const readiness = createReadiness();
   for (const { id, pods } of clusters) readiness.follow(`pods of ${id}`, pods.reason, 'needed');
-  const beforeScrape = (): void => metrics.ready.set(readiness.state.value.ready ? 1 : 0);
+  const beforeScrape = (): void => observeReadiness(readiness.state.value, metrics);
   const http = createHttpDoor({ place: { address: config.http.address }, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
   const tasks = createTaskGroup(clock, log);

@@ -273,14 +273,17 @@ t.test('a socket that cannot be bound again is reported once, and comes back whe
   const s = scene(t);
   const directory = join(temporary(t), 'd');
   const path = join(directory, 's.sock');
-  await s.listen(path);
+  let isInPlace: boolean | undefined;
+  await s.listen(path, { onLook: (is) => (isInPlace = is) });
   rmSync(directory, { recursive: true });
   writeFileSync(directory, 'in the way');
   await s.clock.advance(5_000);
+  t.equal(isInPlace, false);
   t.equal(s.log.lines.filter((line) => line.level === 'error').length, 1);
   unlinkSync(directory);
   await s.clock.advance(1_000);
   await until(() => existsSync(path), 'the socket');
+  await until(() => isInPlace === true, 'that it is in its place');
   t.ok(await answers(path));
 });
 
