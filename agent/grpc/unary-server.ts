@@ -5,13 +5,12 @@ import type { Socket } from 'node:net';
 import type { ServerInterceptor, ServiceDefinition, UntypedServiceImplementation } from '@grpc/grpc-js';
 import { Server, ServerInterceptingCall } from '@grpc/grpc-js';
 import type { CommonMetrics } from '../metrics.js';
-import { kindOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
-import { withDeadline } from '../runtime/time.js';
 import type { CallLimits } from './call-bounds.js';
 import { createCallBounds } from './call-bounds.js';
 import type { GuardOptions } from './http2-guard.js';
 import { createGuardedInjector, keepaliveOptions } from './http2-guard.js';
+import { createOpenSockets } from './open-sockets.js';
 
 export interface UnaryService {
   readonly definition: ServiceDefinition;
@@ -58,24 +57,17 @@ export function createUnaryServer(service: UnaryService, { limits, calls, onHead
   server.addService(service.definition, service.handlers);
   const bounds = createCallBounds(calls, (address) => address);
   const injector = createGuardedInjector(server, { limits: http2Limits, calls: bounds, onHeaders, clock, metrics });
-  const sockets = new Set<Socket>();
+  const sockets = createOpenSockets(clock);
   return {
     accept(socket) {
       sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
       injector.inject(socket);
     },
     async drain(deadlineMs) {
-      // Not events.once: a reset is an end like any other.
-      const closed = Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
-      injector.close();
-      const never = new AbortController().signal;
-      await withDeadline(clock, deadlineMs, 'closing connections', never, () => closed).catch((error: unknown) => {
-        if (kindOf(error) !== 'deadline') throw error;
-      });
+      await sockets.closeWithin(deadlineMs, () => injector.close());
       server.forceShutdown();
       // A session that has said GOAWAY leaves its socket to the other side.
-      for (const socket of sockets) socket.destroy();
+      sockets.destroy();
     },
   };
 }

@@ -4,14 +4,13 @@
 import type { Socket } from 'node:net';
 import { Server } from '@grpc/grpc-js';
 import type { Metrics } from '../metrics.js';
-import { kindOf } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
-import { settleWithin } from '../runtime/time.js';
 import { createAcceptor } from './accept.js';
 import type { CallLimits } from '../grpc/call-bounds.js';
 import { createCallBounds } from '../grpc/call-bounds.js';
 import type { Http2Limits } from '../grpc/http2-guard.js';
 import { createGuardedInjector, keepaliveOptions } from '../grpc/http2-guard.js';
+import { createOpenSockets } from '../grpc/open-sockets.js';
 import type { SdsLimits } from './limits.js';
 import type { PeerPolicy } from './peer.js';
 import type { SdsService } from './service.js';
@@ -41,24 +40,18 @@ export function createSdsServer({ service, policy, limits, clock, metrics }: Sds
   const calls = createCallBounds(boundsOf(limits), (key) => policy.peerOf(key)?.owner ?? key);
   const injector = createGuardedInjector(server, { limits, calls, clock, metrics });
   const accept = createAcceptor(policy, injector);
-  const sockets = new Set<Socket>();
+  const sockets = createOpenSockets(clock);
   return {
     accept(socket) {
       sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
       accept(socket);
     },
     async drain(deadlineMs) {
       injector.close();
       await service.drain(deadlineMs);
       // What was written last may still wait in a socket, and an exit of the process would lose it.
-      // Not events.once: a reset is an end like any other.
-      const closed = Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.once('close', resolve))));
-      server.forceShutdown();
-      await settleWithin(clock, deadlineMs, 'closing connections', () => closed).catch((error: unknown) => {
-        // A client that does not close its end is left behind with what it did not read.
-        if (kindOf(error) !== 'deadline') throw error;
-      });
+      // A client that does not close its end is left behind with what it did not read.
+      await sockets.closeWithin(deadlineMs, () => server.forceShutdown());
     },
   };
 }
