@@ -12,11 +12,12 @@ import { checkCsr, identityIn } from '../x509/csr-policy.js';
 import type { AuditDraft } from './audit.js';
 import { maxAuditText } from './audit.js';
 import { authorize } from './authorize.js';
+import { certify, claimKey } from './certify.js';
 import { formatAccount } from './cluster-pod.js';
 import { chainOf } from './issue.js';
 import type { Caller, Policy } from './node-authorizer.js';
 import type { Granted, RequestAuthority } from './request-decision.js';
-import { certify, claimKey, condition, conditionsOf, decideOn, hasCondition, refusalMessage } from './request-decision.js';
+import { condition, conditionsOf, decideOn, hasCondition, refusalMessage } from './request-decision.js';
 import type { RequestKind } from './request-loop.js';
 
 export interface CsrSignerOptions {
@@ -105,7 +106,7 @@ async function decideCsr({ does, signerName, authority }: CsrSignerOptions, obje
       fields: { askedSeconds: askedMs / 1_000 },
     });
   }
-  claimKey(authority, checked.spkiSha256, uri, draft);
+  claimKey(authority.keys, checked.spkiSha256, uri, draft);
   return { approvedFor: signerName };
 }
 

@@ -13,11 +13,12 @@ import type { CheckedCsr, CsrPolicy } from '../x509/csr-policy.js';
 import { checkProvenKey, checkStubCsr } from '../x509/csr-policy.js';
 import type { AuditDraft } from './audit.js';
 import { authorize } from './authorize.js';
+import { certify } from './certify.js';
 import type { Issued } from './issue.js';
 import { chainOf } from './issue.js';
 import type { Caller } from './node-authorizer.js';
 import type { RequestAuthority } from './request-decision.js';
-import { certify, condition, decideOn, hasCondition, refusalMessage } from './request-decision.js';
+import { condition, decideOn, hasCondition, refusalMessage } from './request-decision.js';
 import type { RequestKind } from './request-loop.js';
 
 export interface PodCertificateSignerOptions {

@@ -7,11 +7,11 @@ import type { AuthorityMetrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { formatInstant } from '../runtime/time.js';
-import type { CheckedCsr, CsrPolicy } from '../x509/csr-policy.js';
+import type { CsrPolicy } from '../x509/csr-policy.js';
 import type { AuditDraft, AuditLog } from './audit.js';
 import { recordDecision } from './audit.js';
 import type { Cluster } from './clusters.js';
-import type { CertificateOrder, Issue, Issued } from './issue.js';
+import type { Issue, Issued } from './issue.js';
 import type { Policy } from './node-authorizer.js';
 import type { RecentKeys } from './recent-keys.js';
 
@@ -57,23 +57,6 @@ export async function decideOn<G extends Granted>(
 function asRefusal(error: unknown): SignetError {
   if (error instanceof SignetError && ['invalid', 'denied', 'unauthenticated'].includes(error.kind)) return error;
   throw error;
-}
-
-/** Signs a key that is of no other identity; else throws `invalid`. */
-export async function certify(
-  authority: Pick<RequestAuthority, 'keys' | 'issue'>,
-  { spkiSha256, publicKeySpki }: CheckedCsr,
-  order: Omit<CertificateOrder, 'publicKeySpki'>,
-  draft: AuditDraft,
-): Promise<Issued> {
-  claimKey(authority, spkiSha256, order.uri, draft);
-  return await authority.issue({ ...order, publicKeySpki });
-}
-
-/** Notes the key. Throws `invalid` when it was certified for another identity. */
-export function claimKey({ keys }: Pick<RequestAuthority, 'keys'>, spkiSha256: string, uri: string, draft: AuditDraft): void {
-  draft.spkiSha256 = spkiSha256;
-  if (!keys.claim(spkiSha256, uri)) throw new SignetError('invalid', 'certificate request is refused', { reason: 'csr-key-reused' });
 }
 
 export function conditionsOf(object: KubeObject): readonly object[] {

@@ -4,12 +4,12 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Metadata, ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
-import { createCalls } from '../grpc/calls.js';
+import { createCalls, toCallError } from '../grpc/calls.js';
 import type { CertificateRequest } from '../istio-wire.js';
 import { createCertificateMethod, readCaller } from '../istio-wire.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import type { ErrorKind } from '../runtime/errors.js';
-import { SignetError, kindOf, reasonOf, toWireStatus } from '../runtime/errors.js';
+import { SignetError, kindOf, toWireStatus } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
@@ -19,6 +19,7 @@ import { checkCsr } from '../x509/csr-policy.js';
 import type { AuditDraft, AuditLog } from './audit.js';
 import { maxAuditText, recordDecision } from './audit.js';
 import { authorize } from './authorize.js';
+import { certify } from './certify.js';
 import type { Cluster } from './clusters.js';
 import type { Issue, Issued } from './issue.js';
 import type { Caller, Policy } from './node-authorizer.js';
@@ -75,7 +76,7 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
       return await conclude(draft, new SignetError('exhausted', 'too many calls are under way', { reason: 'busy' }));
     }
     try {
-      const outcome = await settleWithin(clock, limits.deadlineMs, 'the call', () => work(draft, request, metadata)).catch(toSignetError);
+      const outcome = await settleWithin(clock, limits.deadlineMs, 'the call', () => work(draft, request, metadata)).catch(toCallError);
       if (outcome instanceof SignetError && outcome.kind === 'internal') log.error('a call failed', errorFields(outcome));
       return await conclude(draft, outcome);
     } finally {
@@ -103,12 +104,6 @@ export function createCertificateService(options: ServiceOptions): CertificateSe
   };
 }
 
-function toSignetError(error: unknown): SignetError {
-  if (!(error instanceof SignetError)) return new SignetError('internal', 'the call failed', { cause: error });
-  if (error.kind !== 'deadline' || reasonOf(error) !== undefined) return error;
-  return new SignetError('deadline', 'the call took too long', { cause: error, reason: 'call-late' });
-}
-
 const opaqueTexts: Partial<Readonly<Record<ErrorKind, string>>> = {
   // Those of istiod, which clients know.
   unauthenticated: 'request authenticate failure',
@@ -133,10 +128,8 @@ function createWork({ clusterOf, policy, csr, keys, issue }: ServiceOptions) {
     if (cluster === undefined) throw new SignetError('unauthenticated', 'the cluster is not known', { reason: 'cluster-unknown' });
     const caller = await authenticate(cluster, token, draft);
     const { uri } = (await authorize(cluster, policy, { caller, identity }, draft)).id;
-    const { publicKeySpki, spkiSha256 } = await checkCsr(csrPem, uri, csr);
-    draft.spkiSha256 = spkiSha256;
-    if (!keys.claim(spkiSha256, uri)) throw new SignetError('invalid', 'certificate request is refused', { reason: 'csr-key-reused' });
-    return await issue({ uri, publicKeySpki, lifetimeMs });
+    const checked = await checkCsr(csrPem, uri, csr);
+    return await certify({ keys, issue }, checked, { uri, lifetimeMs }, draft);
   };
 }
 

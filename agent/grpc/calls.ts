@@ -2,7 +2,7 @@
 // bounded time.
 
 import type { Gauge, Histogram } from 'prom-client';
-import { kindOf } from '../runtime/errors.js';
+import { SignetError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import { settleWithin } from '../runtime/time.js';
@@ -50,4 +50,11 @@ export function createCalls({ limit, clock, log, metrics }: CallsOptions): Calls
       });
     },
   };
+}
+
+/** What a call fails with, whatever was thrown: a deadline without a reason is that of the call. */
+export function toCallError(error: unknown): SignetError {
+  if (!(error instanceof SignetError)) return new SignetError('internal', 'the call failed', { cause: error });
+  if (error.kind !== 'deadline' || reasonOf(error) !== undefined) return error;
+  return new SignetError('deadline', 'the call took too long', { cause: error, reason: 'call-late' });
 }

@@ -5,7 +5,7 @@
 
 import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import type { CsrForwarder } from '../ca/forward.js';
-import { createCalls } from '../grpc/calls.js';
+import { createCalls, toCallError } from '../grpc/calls.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { CertificateRequest } from '../istio-wire.js';
 import { createCertificateMethod, readCaller } from '../istio-wire.js';
@@ -88,7 +88,7 @@ export function createLocalCaService(options: LocalCaServiceOptions): LocalCaSer
       lines.granted(draft);
       return elements;
     } catch (cause) {
-      const error = toSignetError(cause);
+      const error = toCallError(cause);
       metrics.localCaRequests.inc({ result: error.kind });
       refuse(draft, error);
       throw error;
@@ -117,12 +117,6 @@ function endOf(call: Call): AbortSignal {
   const end = new AbortController();
   call.on('cancelled', () => end.abort());
   return end.signal;
-}
-
-function toSignetError(error: unknown): SignetError {
-  if (!(error instanceof SignetError)) return new SignetError('internal', 'the call failed', { cause: error });
-  if (error.kind !== 'deadline' || reasonOf(error) !== undefined) return error;
-  return new SignetError('deadline', 'the call took too long', { cause: error, reason: 'call-late' });
 }
 
 /** What a caller hears: the code says whether to try again, the text why. */
