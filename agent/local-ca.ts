@@ -3,9 +3,8 @@
 // Promises: what keeps it from listening stops nothing else, it is told once and tried again; a new serving certificate counts for new
 // connections while open ones go on; at its end calls under way have a moment to be answered.
 
-import type { CsrForwarder } from './ca/forward.js';
 import { createUnaryServer } from './grpc/unary-server.js';
-import type { KubeClient } from './kube/client.js';
+import type { TokenAuthenticatorOptions } from './kube/token-authenticator.js';
 import { createTokenAuthenticator } from './kube/token-authenticator.js';
 import type { TcpPlace } from './listen/place.js';
 import { bindRetry } from './listen/place.js';
@@ -16,39 +15,23 @@ import type { AdmissionOptions } from './local-ca/admission.js';
 import { createAdmission } from './local-ca/admission.js';
 import type { IssuedCertificates } from './local-ca/issued.js';
 import { createIssued } from './local-ca/issued.js';
+import type { LocalCaServiceOptions } from './local-ca/service.js';
 import { createLocalCaService } from './local-ca/service.js';
 import type { Serving } from './local-ca/serving.js';
-import type { Metrics } from './metrics.js';
 import { describeError, reasonOf } from './runtime/errors.js';
-import type { Logger } from './runtime/log.js';
 import { errorFields } from './runtime/log.js';
 import type { Reason } from './runtime/reasons.js';
-import type { Clock } from './runtime/time.js';
 import { backoff, sleep } from './runtime/time.js';
 import type { Watched } from './runtime/watched.js';
 import { WatchedValue, joinWatched, mapWatched } from './runtime/watched.js';
-import type { TrustBundle } from './trust-bundle.js';
 
-export interface LocalCaOptions {
+export interface LocalCaOptions
+  extends Omit<LocalCaServiceOptions, 'authenticate' | 'admit' | 'issued'>, Omit<TokenAuthenticatorOptions, 'clock' | 'log' | 'metrics'> {
   readonly place: TcpPlace;
   /** Default: the kernel acknowledges when it likes. */
   readonly quickAck?: QuickAck;
   readonly serving: Serving;
   readonly admission: Omit<AdmissionOptions, 'clock'>;
-  /** What tokens are reviewed with. */
-  readonly client: KubeClient;
-  /** Whom tokens must be for: one of these. */
-  readonly audiences: readonly string[];
-  readonly whenApiServerAway: 'unavailable' | 'jwks';
-  readonly forwarder: CsrForwarder;
-  readonly bundle: Watched<TrustBundle | undefined>;
-  /** Of certificates, ms: asked for where the caller names none, and never more than it. */
-  readonly lifetimeMs: number;
-  /** Of one call, ms. */
-  readonly deadlineMs: number;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 export interface LocalCa {

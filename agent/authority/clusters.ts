@@ -1,11 +1,8 @@
 // The clusters whose pods the CA signs for: who calls from each, and its pods. Made by the wiring, used by the service.
 
-import type { KubeClient } from '../kube/client.js';
-import type { Authenticated } from '../kube/token-authenticator.js';
+import type { Authenticated, TokenAuthenticatorOptions } from '../kube/token-authenticator.js';
 import { createTokenAuthenticator } from '../kube/token-authenticator.js';
 import type { AuthorityMetrics } from '../metrics.js';
-import type { Logger } from '../runtime/log.js';
-import type { Clock } from '../runtime/time.js';
 import type { PodIndex } from './pod-index.js';
 import { createPodIndex } from './pod-index.js';
 import type { PodLookup } from './pod-lookup.js';
@@ -27,16 +24,10 @@ export interface WatchedCluster extends Cluster {
   run(signal: AbortSignal): Promise<void>;
 }
 
-export interface ClusterOptions {
+export interface ClusterOptions extends TokenAuthenticatorOptions {
   readonly id: string;
   /** Other ids that callers send. */
   readonly aliases: readonly string[];
-  readonly client: KubeClient;
-  readonly audiences: readonly string[];
-  /** What happens to calls while the API server cannot be asked. */
-  readonly whenApiServerAway: 'unavailable' | 'jwks';
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly metrics: AuthorityMetrics;
 }
 
