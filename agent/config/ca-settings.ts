@@ -6,8 +6,9 @@ import { isNamespace, isServiceAccount } from '../identity/spiffe-id.js';
 import { caIssuer, clusterTrustBundleName, configMapNames, issuerFaults, servingSecrets, signerName, signerNames } from './ca-issuer.js';
 import type { Fault } from './file.js';
 import type { Kind } from './kinds.js';
-import { absolutePath, boolean, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
+import { absolutePath, checkedText, choice, duration, expected, hostPort, integer, optional, size, trustDomain } from './kinds.js';
 import { audiences, fileOnly, hosts, isAccountName, mapping, names, namespaces, notEmpty, pathSchema } from './lists.js';
+import { quickAck } from './quick-ack.js';
 import { setting } from './setting.js';
 import type { Typed } from './settings.js';
 
@@ -155,11 +156,7 @@ function listen() {
       '127.0.0.1',
     ]),
     tlsMinVersion: setting(choice('1.2', '1.3'), 'Oldest version of TLS that is spoken.', '1.3'),
-    quickAck: setting(
-      boolean(),
-      'Acknowledge the headers of a call at once (TCP_QUICKACK): a client with Nagle on, as ztunnel, sends its request only then, and otherwise waits 40 ms in each call.',
-      true,
-    ),
+    quickAck: quickAck(),
   };
 }
 

@@ -3,8 +3,9 @@
 
 import * as z from 'zod/mini';
 import type { Kind } from './kinds.js';
-import { absolutePath, boolean, choice, duration, expected, listenAddress, optional } from './kinds.js';
+import { absolutePath, choice, duration, expected, listenAddress, optional } from './kinds.js';
 import { audiences, fileOnly, hosts, isAccountName, mapping, names, pathSchema } from './lists.js';
+import { quickAck } from './quick-ack.js';
 import { setting } from './setting.js';
 
 /** What the endpoint shows: a certificate under a root of this node, or that of files. */
@@ -50,11 +51,7 @@ export function localCa() {
     ),
     deadline: setting(duration('1s', '1m'), 'How long one call may take.', '10s'),
     waitForPod: setting(duration('0s', '10s'), 'How long a call waits for a pod that was only just scheduled to this node.', '3s'),
-    quickAck: setting(
-      boolean(),
-      'Acknowledge the headers of a call at once (TCP_QUICKACK): a client with Nagle on, as ztunnel, sends its request only then, and otherwise waits 40 ms in each call.',
-      true,
-    ),
+    quickAck: quickAck(),
   };
 }
 
