@@ -12,7 +12,7 @@ import type { Config } from '../../agent/config.js';
 import { createSpiffeId } from '../../agent/identity/spiffe-id.js';
 import type { KubeClient } from '../../agent/kube/client.js';
 import { systemClock } from '../../agent/runtime/time.js';
-import { WatchedValue, until } from '../../agent/runtime/watched.js';
+import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createFileRootSource, createTrustBundle } from '../../agent/trust-bundle.js';
 import type { Upstreams } from '../../agent/upstreams.js';
 import { createUpstreams } from '../../agent/upstreams.js';
@@ -25,6 +25,7 @@ import { callerOf, createForwardRequest, never } from '../fixtures/forward.js';
 import { issue } from '../fixtures/istio-scene.js';
 import { createRecordingLogger } from '../fixtures/log.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
+import { runUpstreams } from '../fixtures/running-upstreams.js';
 import { createScene } from '../fixtures/scene.js';
 
 const cluster = await sharedCluster(t);
@@ -80,15 +81,7 @@ async function startForwarding(t: Test, istiods: readonly Istiod[], directory: s
     deadlineMs: 60_000,
     ...services,
   });
-  const end = new AbortController();
-  const running = Promise.all([bundle.run(end.signal), upstreams.run(end.signal)]);
-  t.teardown(async () => {
-    end.abort();
-    await running;
-  });
-  await Promise.all(
-    [bundle.reason, ...upstreams.needs.map(({ reason }) => reason)].map((each) => until(each, (reason) => reason === undefined)),
-  );
+  await runUpstreams(t, bundle, upstreams);
   const { ca } = upstreams;
   const queue = createCallQueue(services);
   const forwarder = createCsrForwarder({ ca, queue, auth: 'caller', deadlineMs: 60_000, ...services });

@@ -11,7 +11,7 @@ import { createKubeClient } from '../../agent/kube/client.js';
 import { createTokenRequester } from '../../agent/kube/token-request.js';
 import type { Pod } from '../../agent/pods/pod.js';
 import { systemClock } from '../../agent/runtime/time.js';
-import { WatchedValue, until as untilWatched } from '../../agent/runtime/watched.js';
+import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createFileRootSource, createTrustBundle } from '../../agent/trust-bundle.js';
 import type { Upstreams } from '../../agent/upstreams.js';
 import { createUpstreams } from '../../agent/upstreams.js';
@@ -25,6 +25,7 @@ import { issue } from '../fixtures/istio-scene.js';
 import { createRecordingLogger } from '../fixtures/log.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
 import { createPod as podOf } from '../fixtures/pods.js';
+import { runUpstreams } from '../fixtures/running-upstreams.js';
 import { createScene } from '../fixtures/scene.js';
 import { stopwatch, until } from '../fixtures/until.js';
 
@@ -96,17 +97,9 @@ async function startUpstreams(t: Test, istiods: readonly Istiod[], more: Partial
     deadlineMs: 60_000,
     ...services,
   });
-  const end = new AbortController();
-  const running = Promise.all([bundle.run(end.signal), upstreams.run(end.signal)]);
-  t.teardown(async () => {
-    end.abort();
-    await running;
-    kube.close();
-  });
-  await Promise.all([
-    untilWatched(bundle.reason, (reason) => reason === undefined),
-    ...upstreams.needs.map(({ reason }) => untilWatched(reason, (value) => value === undefined)),
-  ]);
+  // Teardowns run from the last to the first: it is closed when nothing uses it any more.
+  t.teardown(() => kube.close());
+  await runUpstreams(t, bundle, upstreams);
   return { directory, ca: upstreams.ca, tokenFile, tlsRoots, bundleFile };
 }
 
