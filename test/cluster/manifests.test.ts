@@ -174,7 +174,7 @@ await t.test('upstream-signet-ca: a token for signet ca, its roots, and no right
 });
 
 await t.test('workload-tokens: tokens of the accounts on the node, for the CA only', needs('impersonation'), async (t) => {
-  const place = await install(t, ['pods-as-node', 'workload-tokens']);
+  const place = await install(t, ['pods-as-node', 'workload-tokens', 'workload-tokens-deny']);
   const { agent, asNode, own, pods } = place;
   const ask = (client: KubeClient, pod: TestPod, audience: string): ReturnType<typeof requestToken> =>
     requestToken(client, { namespace, account: 'web', audience, pod });
