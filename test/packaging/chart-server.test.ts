@@ -8,9 +8,10 @@ import { parse } from 'yaml';
 import { keyOf, profiles, renderChart } from '../fixtures/chart.js';
 import { sharedCluster } from '../fixtures/cluster.js';
 import type { KubeObject } from '../fixtures/cluster-client.js';
-import { collectionPath } from '../fixtures/cluster-objects.js';
+import { collectionPath, createAccount, createNamespace } from '../fixtures/cluster-objects.js';
+import { needs } from '../fixtures/cluster-version.js';
 import { repository } from '../fixtures/envoy-examples.js';
-import { applyManifests } from '../fixtures/manifests.js';
+import { applyManifests, removeRights } from '../fixtures/manifests.js';
 import { until } from '../fixtures/until.js';
 
 const directory = t.testdir({});
@@ -58,6 +59,37 @@ t.test('the ways to ask a CA, and the requests that the CA answers', async (t) =
     const objects = await renderChart(directory, { profiles: ['standalone', 'openshift'], values });
     for (const object of objects) t.equal(await tryObject(object), 'taken', `${upstream.kind}: ${keyOf(object)}`);
   }
+});
+
+interface PodSpec {
+  readonly volumes: readonly { readonly name: string }[];
+  readonly containers: readonly { readonly volumeMounts: readonly { readonly name: string }[] }[];
+}
+
+t.test('socket-mount: a pod with the label has the directory of the socket in each container', needs('impersonation'), async (t) => {
+  const rendered = await renderChart(directory, { values: { parts: { socketMount: true } } });
+  const policy = { objects: rendered.filter(({ kind }) => kind?.startsWith('Mutating')), patches: [] };
+  await applyManifests(cluster, policy);
+  t.teardown(() => removeRights(cluster, policy));
+  const namespace = await createNamespace(cluster, 'socket');
+  await createAccount(cluster, namespace, 'default');
+  const make = async (labels: Readonly<Record<string, string>>): Promise<PodSpec> => {
+    const containers = ['one', 'two'].map((name) => ({ name, image: 'none', volumeMounts: [{ name: 'own', mountPath: '/own' }] }));
+    const spec = { containers, volumes: [{ name: 'own', emptyDir: {} }], automountServiceAccountToken: false };
+    const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'trial', labels }, spec };
+    const { body: made } = await cluster.admin.send({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods?dryRun=All`, body });
+    return made['spec'] as PodSpec;
+  };
+  const named = (list: readonly { readonly name: string }[]): unknown => list.find(({ name }) => name === 'signet-socket');
+  const label = { 'signet-agent/socket': 'mount' };
+  const { volumes, containers } = await until('the policy is known', 60_000, async () => {
+    const spec = await make(label);
+    return named(spec.volumes) === undefined ? undefined : spec;
+  });
+  t.match([volumes.length, named(volumes)], [2, { hostPath: { path: '/run/signet/sds', type: 'Directory' } }]);
+  for (const { volumeMounts } of containers)
+    t.match([volumeMounts.length, named(volumeMounts)], [2, { mountPath: '/run/signet/sds', readOnly: true }]);
+  t.equal(named((await make({})).volumes), undefined, 'no other pod');
 });
 
 t.test('a field that the API does not know is refused, so the others are known', async (t) => {

@@ -66,6 +66,7 @@ const signerName = 'example.com/workload';
 
 /** Values of the agent beside what they have to render. */
 const modes: Readonly<Record<string, readonly [values: Values, components: readonly string[]]>> = {
+  'sockets for pods': [{ parts: { socketMount: true } }, ['pods-as-node', 'workload-tokens', 'socket-mount']],
   'no values': [{}, ['pods-as-node', 'workload-tokens']],
   'auth workload, other audiences refused': [
     { admission: { actingAsNode: 'Deny' } },
@@ -169,7 +170,7 @@ t.test("an issuer of Istio, adopted: its Secret is changed, not made, and istiod
 
 t.test('parts: releases of several teams are together what one is, and each object is in one of them', async (t) => {
   const all = { namespaces: true, accounts: true, agent: true, ca: true, rbac: true, admission: true };
-  const parts = { ...all, flowControl: true, networkPolicy: true, monitoring: true };
+  const parts = { ...all, flowControl: true, networkPolicy: true, monitoring: true, socketMount: true };
   const none = Object.fromEntries(Object.keys(parts).map((part) => [part, false]));
   const render = async (which: object): Promise<readonly string[]> =>
     (await renderChart(directory, { profiles: ['standalone', 'openshift'], values: { parts: which } })).map(keyOf);
