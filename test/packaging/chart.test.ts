@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { parse } from 'yaml';
 import { runToEnd } from '../fixtures/child.js';
 import type { Rendering, Values } from '../fixtures/chart.js';
 import {
@@ -112,7 +113,6 @@ const modes: Readonly<Record<string, readonly [values: Values, components: reado
         enabled: true,
         config: {
           issuer: {
-            secret: null,
             certificate: '/var/run/secrets/signet/issuer/tls.crt',
             privateKey: '/var/run/secrets/signet/issuer/tls.key',
             roots: '/var/run/secrets/signet/issuer/ca.crt',
@@ -193,15 +193,20 @@ t.test('F134: no name depends on that of the release', async (t) => {
 t.test('namespaces and accounts of their own are named wherever they stand', async (t) => {
   const values = {
     agent: { namespace: 'mesh-agents', account: 'node-agent', config: { localCa: { address: ':15812' } } },
-    ca: { namespace: 'mesh-ca', account: 'certificates', config: { issuer: { secret: { namespace: 'mesh-ca', name: 'issuer' } } } },
+    ca: { namespace: 'mesh-ca', account: 'certificates' },
   };
   const objects = await renderChart(directory, { profiles: ['standalone', 'openshift'], values: { ...values, ...whole } });
   const left = objects.filter((object) => object.kind !== 'ConfigMap' && JSON.stringify(object).includes('signet-system'));
   t.same(left.map(keyOf), []);
   const subjects = objects.flatMap((object) => (object['subjects'] ?? []) as { readonly kind: string; readonly name: string }[]);
   t.same([...new Set(subjects.map(({ name }) => name))].sort(), ['certificates', 'node-agent']);
-  t.match(configurationIn(objects, 'signet-ca'), /namespace: mesh-ca[\s\S]*signet-ca\.mesh-ca\.svc/);
-  t.match(configurationIn(objects, 'signet-agent'), /signet-local-ca\.mesh-agents\.svc/);
+  t.match(parse(configurationIn(objects, 'signet-ca')), {
+    nodeAgents: ['mesh-agents/node-agent'],
+    issuer: { secret: { namespace: 'mesh-ca' } },
+    lease: { namespace: 'mesh-ca' },
+    listen: { names: ['signet-ca.mesh-ca.svc'] },
+  });
+  t.match(parse(configurationIn(objects, 'signet-agent')), { localCa: { names: ['signet-local-ca.mesh-agents.svc'] } });
 });
 
 t.test('an image of a mirror, by its digest', async (t) => {

@@ -11,7 +11,7 @@
 {{/*
 What the configuration needs of the cluster, as YAML:
 nodeAudiences: audiences of tokens of the agent's own; workloadAudiences: of tokens of workloads, got as the node;
-csrSigners, podCertificateSigners: signers that are asked; certManager; configMaps: roots that are watched, as namespace/name;
+csrSigners, podCertificateSigners: signers that are asked; certManager; configMaps: names of watched ones, by namespace;
 trustBundles; localCa: its port, or 0; namespaces; asNode: whether it acts as its node; apiServer: whether it calls the API server.
 */}}
 {{- define "signet.agent.needs" -}}
@@ -32,9 +32,11 @@ trustBundles; localCa: its port, or 0; namespaces; asNode: whether it acts as it
   {{- with .roots }}{{ $sources = append $sources . }}{{ end }}
 {{- end }}
 {{- range dig "trustBundle" "sources" list $config }}{{ $sources = append $sources . }}{{ end }}
-{{- $configMaps := list }}{{ $trustBundles := false }}
+{{- $configMaps := dict }}{{ $trustBundles := false }}
 {{- range $sources }}
-  {{- if eq .kind "configmap" }}{{ $configMaps = append $configMaps (printf "%s/%s" .namespace .name) }}{{ end }}
+  {{- if eq .kind "configmap" }}
+    {{- $_ := set $configMaps .namespace (append (dig .namespace list $configMaps) .name | uniq | sortAlpha) }}
+  {{- end }}
   {{- if eq .kind "cluster-trust-bundle" }}{{ $trustBundles = true }}{{ end }}
 {{- end }}
 {{- $localCa := dig "localCa" "address" "" $config | splitList ":" | last | default "0" | int }}
@@ -48,7 +50,7 @@ trustBundles; localCa: its port, or 0; namespaces; asNode: whether it acts as it
   "csrSigners" (uniq $csrSigners)
   "podCertificateSigners" (uniq $podCertificateSigners)
   "certManager" $certManager
-  "configMaps" (uniq $configMaps | sortAlpha)
+  "configMaps" $configMaps
   "trustBundles" $trustBundles
   "localCa" $localCa
   "namespaces" $namespaces
