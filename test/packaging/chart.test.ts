@@ -1,11 +1,11 @@
 // The Helm chart: it renders the objects of the plain manifests, for each profile and each way to know pods or to ask a CA, and what
 // it renders is accepted by the binary. On a real API server: chart-server.test.ts.
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { runToEnd } from '../fixtures/child.js';
+import { runToEnd, startChild } from '../fixtures/child.js';
 import type { Rendering, Values } from '../fixtures/chart.js';
 import {
   chartGenerator,
@@ -19,7 +19,9 @@ import {
   runHelm,
   settingsIn,
 } from '../fixtures/chart.js';
+import { createScene } from '../fixtures/scene.js';
 import { binary } from '../fixtures/signet.js';
+import { untilRunning } from '../fixtures/until.js';
 
 const directory = t.testdir({});
 
@@ -51,6 +53,40 @@ for (const profile of profiles) {
     }
   });
 }
+
+interface Container {
+  readonly args: readonly string[];
+}
+
+t.test('the command line of the agent starts the binary, which opens its socket and ends when it is told to', async (t) => {
+  const objects = await renderChart(directory, { profiles: ['ambient'] });
+  const daemonSet = objects.find(({ kind }) => kind === 'DaemonSet') as unknown as {
+    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [Container] } } };
+  };
+  const scene = await createScene(t);
+  const path = (name: string): string => join(scene.directory, name);
+  writeFileSync(path('agent.yaml'), configurationIn(objects, 'signet-agent'));
+  const [{ args }] = daemonSet.spec.template.spec.containers;
+  const agent = startChild({
+    name: 'agent',
+    command: process.execPath,
+    args: [binary, ...args.map((arg) => arg.replace('/etc/signet/agent.yaml', path('agent.yaml')))],
+    // What a container has at fixed places, and this machine may have taken.
+    environment: {
+      NODE_NAME: 'node-1',
+      SIGNET_HTTP_ADDRESS: '127.0.0.1:0',
+      SIGNET_LOCAL_CA_ADDRESS: '127.0.0.1:0',
+      SIGNET_LOCAL_CA_ROOT_DIRECTORY: path('local-ca'),
+      SIGNET_SDS_SOCKET_PATH: path('sds.sock'),
+      SIGNET_ADMIN_SOCKET_PATH: path('admin.sock'),
+      SIGNET_STATE_DIRECTORY: path('state'),
+    },
+  });
+  scene.add(agent);
+  await untilRunning(agent, 'the agent has its socket', () => existsSync(path('sds.sock')));
+  agent.signal('SIGTERM');
+  t.equal(await agent.ended, 0, agent.tail());
+});
 
 const always = ['network-policy', 'flow-control'];
 const file = { kind: 'file', path: '/var/run/secrets/signet/ca-root/root-cert.pem' };
