@@ -1,10 +1,10 @@
 // The Helm chart: it renders the objects of the plain manifests, for each profile and each way to know pods or to ask a CA, and what
 // it renders is accepted by the binary. On a real API server: chart-server.test.ts.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parse } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { runToEnd, startChild } from '../fixtures/child.js';
 import type { Rendering, Values } from '../fixtures/chart.js';
 import {
@@ -19,6 +19,8 @@ import {
   runHelm,
   settingsIn,
 } from '../fixtures/chart.js';
+import type { KubeObject } from '../fixtures/cluster-client.js';
+import { repository } from '../fixtures/envoy-examples.js';
 import { createScene } from '../fixtures/scene.js';
 import { binary } from '../fixtures/signet.js';
 import { untilRunning } from '../fixtures/until.js';
@@ -172,6 +174,14 @@ for (const [name, [values, components]] of Object.entries(modes)) {
     t.strictSame(objects, comparable(await renderComponents(directory, [...components, ...always])));
   });
 }
+
+t.test('PodMonitors are those of packaging/monitoring', async (t) => {
+  const values = { parts: { monitoring: true }, ca: { enabled: true } };
+  const rendered = (await renderChart(directory, { values })).filter(({ kind }) => kind === 'PodMonitor');
+  const file = readFileSync(join(repository, 'packaging', 'monitoring', 'pod-monitors.yaml'), 'utf8');
+  const shipped = parseAllDocuments(file).map((document) => document.toJS() as KubeObject);
+  t.strictSame(comparable(rendered), comparable(shipped));
+});
 
 t.test('namespaces that the configuration watches: that right', async (t) => {
   const objects = comparable(await renderChart(directory, { values: { agent: { config: { pods: { namespaces: true } } } } }));
