@@ -52,6 +52,7 @@ import type { Sealing } from './sealing.js';
 import { openSealing } from './sealing.js';
 import { createKubeSelfChecks } from './kube-needs.js';
 import { adminPeers, openSockets, tcpPlace } from './sockets.js';
+import { createNotifier } from './systemd/notify.js';
 import { createOutsideRoots, createNamespaces, createPodSources, createRootSources } from './sources.js';
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
 import { createTrustBundle } from './trust-bundle.js';
@@ -174,6 +175,8 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const doors = createTaskGroup(clock, log);
   doors.start('sds', sockets.sds);
   if (localCa !== undefined) doors.start('local ca', (signal) => localCa.run(signal));
+  const notifier = createNotifier({ env, pid: process.pid, native, readiness: readiness.state, clock, log });
+  doors.start('word to systemd', notifier.run);
   const tasks = createTaskGroup(clock, log);
   const { issuer } = certificates;
   const parts = {

@@ -27,6 +27,7 @@ import type { Clock } from '../runtime/time.js';
 import { aborted } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { until } from '../runtime/watched.js';
+import { createNotifier } from '../systemd/notify.js';
 import { version } from '../version.js';
 import type { AuditLog } from './audit.js';
 import { createAuditLog, createAuditOutput, openAuditFile } from './audit.js';
@@ -84,7 +85,8 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const shared: Shared = { config, native, clock, log, metrics };
 
   const audit = await openAudit(options, shared);
-  const apiServers = createApiServers(options.env ?? processEnvironment(), shared);
+  const env = options.env ?? processEnvironment();
+  const apiServers = createApiServers(env, shared);
   const own = apiServers.connect(config.kubeconfig);
   const clusters = createClusters(own, apiServers.connect, shared);
   const readiness = createReadiness();
@@ -111,6 +113,7 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
 
   const doors = createTaskGroup(clock, log);
   doors.start('listener', (signal) => listener.run(signal));
+  doors.start('word to systemd', createNotifier({ env, pid: process.pid, native, readiness: readiness.state, clock, log }).run);
   tasks.start('issuer', (signal) => issuer.run(signal, signers.run));
   tasks.start('serving certificate', (signal) => serving.run(listener.show, signal));
   for (const cluster of clusters) tasks.start(`cluster ${cluster.id}`, (signal) => cluster.run(signal));

@@ -1,5 +1,6 @@
-// The few system calls Node does not have, by koffi: who is at the other end of a Unix socket, no dumps of this process, and
-// acknowledgements at once. Used by the peer policy, the listeners and the start of the commands; nothing else knows koffi. Linux only.
+// The few system calls Node does not have, by koffi: who is at the other end of a Unix socket, datagrams to one, no dumps of this
+// process, and acknowledgements at once. Used by the peer policy, the listeners, the word to systemd and the start of the commands;
+// nothing else knows koffi. Linux only.
 // Loading costs some 8 ms and 2 MiB, so it happens at the first `loadNative`, not at import.
 
 import { closeSync } from 'node:fs';
@@ -27,6 +28,11 @@ export interface Native {
   peerGroups(fd: number): readonly number[];
   /** The peer by SO_PEERPIDFD: `unsupported` before Linux 6.5, `exited` when the process is already gone. */
   peerPidfd(fd: number): Pidfd | 'unsupported' | 'exited';
+  /**
+   * Sends one datagram to a Unix socket, at once or not at all (unix(7)); `@` begins the name of an abstract one. Throws `internal`
+   * with the errno.
+   */
+  sendDatagram(path: string, text: string): void;
   /** Sends what a TCP connection owes its peer in acknowledgements (TCP_QUICKACK); false when the kernel cannot. */
   acknowledge(fd: number): boolean;
   /** No core file, and no other process of this user may attach or read the memory (PR_SET_DUMPABLE 0, RLIMIT_CORE 0). */
@@ -34,6 +40,10 @@ export interface Native {
 }
 
 // Values of the generic Linux ABI; Signet is built for x86-64 and arm64, which share them.
+const AF_UNIX = 1;
+// SOCK_DGRAM with SOCK_NONBLOCK and SOCK_CLOEXEC.
+const SOCK_DGRAM_NOW = 0x8_0802;
+const MSG_NOSIGNAL = 0x4000;
 const SOL_SOCKET = 1;
 const SO_PEERCRED = 17;
 const SO_PEERGROUPS = 59;
@@ -56,6 +66,8 @@ export async function loadNative(): Promise<Native> {
   const libc = koffi.load(null);
   const getsockopt = libc.func('int getsockopt(int, int, int, _Out_ void *, _Inout_ uint32_t *)');
   const setsockopt = libc.func('int setsockopt(int, int, int, const void *, uint32_t)');
+  const openSocket = libc.func('int socket(int, int, int)');
+  const sendto = libc.func('long sendto(int, const void *, size_t, int, const void *, uint32_t)');
   const poll = libc.func('int poll(_Inout_ void *, unsigned long, int)');
   const prctl = libc.func('int prctl(int, unsigned long, unsigned long, unsigned long, unsigned long)');
   const setrlimit = libc.func('int setrlimit(int, const void *)');
@@ -93,6 +105,21 @@ export async function loadNative(): Promise<Native> {
       if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, out, [out.length]) === 0) return openPidfd(out.readInt32LE(0));
       // Every other error (ESRCH, EINVAL, by kernel) means that the process was reaped before we asked.
       return koffi.errno() === ENOPROTOOPT ? 'unsupported' : 'exited';
+    },
+    sendDatagram(path, text) {
+      const address = Buffer.alloc(2 + Buffer.byteLength(path));
+      address.writeUInt16LE(AF_UNIX, 0);
+      address.write(path, 2);
+      // The length ends a path as well as a zero byte would.
+      if (path.startsWith('@')) address[2] = 0;
+      const data = Buffer.from(text);
+      const fd: number = openSocket(AF_UNIX, SOCK_DGRAM_NOW, 0);
+      if (fd < 0) throw fail('socket');
+      try {
+        if (sendto(fd, data, data.length, MSG_NOSIGNAL, address, address.length) < 0) throw fail('sendto');
+      } finally {
+        closeSync(fd);
+      }
     },
     acknowledge: (fd) => setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, on, on.length) === 0,
     forbidDumps() {

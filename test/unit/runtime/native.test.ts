@@ -4,11 +4,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { loadNative, socketFd } from '../../../agent/runtime/native.js';
 import { until } from '../../fixtures/clock.js';
+import { openNotifySocket } from '../../fixtures/notify-socket.js';
 
 /** A listener that hands each accepted socket to the test before anything is read from it. */
 async function listen(test: Pick<typeof t, 'teardown'>) {
@@ -105,6 +106,24 @@ t.test('a pidfd tells when the process ends, and is closed again', async (t) => 
   t.ok(late === 'exited' || (late !== 'unsupported' && !late.alive()));
   if (typeof late === 'object') late.close();
 });
+
+for (const { name, path } of [
+  { name: 'at a path', path: join(mkdtempSync(join(tmpdir(), 'signet-')), 'n') },
+  { name: 'with an abstract name', path: `@signet-test-${process.pid}` },
+]) {
+  t.test(`datagrams reach a socket ${name}, and nothing stays open`, async (t) => {
+    const native = await loadNative();
+    const socket = openNotifySocket(path);
+    const before = openFds();
+    native.sendDatagram(path, 'READY=1\nSTATUS=ü');
+    native.sendDatagram(path, 'STOPPING=1');
+    t.same(socket.lines(), ['READY=1', 'STATUS=ü', 'STOPPING=1']);
+    socket.close();
+    t.throws(() => native.sendDatagram(path, 'READY=1'), /sendto failed/);
+    t.equal(openFds(), before - 1);
+    if (!path.startsWith('@')) rmSync(dirname(path), { recursive: true });
+  });
+}
 
 t.test('a descriptor that is no socket is an error with errno', async (t) => {
   const native = await loadNative();
