@@ -1,0 +1,101 @@
+// The Debian package, in a Debian of its own with a systemd that really runs it.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { buildDeb } from '../fixtures/deb.js';
+import { configureAgent, installDeb, listTree, property, untilReady } from '../fixtures/installed.js';
+import { startMachine, whyNoMachine } from '../fixtures/machine.js';
+import { createCgroups } from '../fixtures/real-cgroups.js';
+import { createScene } from '../fixtures/scene.js';
+import { until } from '../fixtures/until.js';
+
+const skip = whyNoMachine() ?? false;
+
+t.test('two builds of one tree give the same bytes', { skip }, async (t) => {
+  const { directory } = await createScene(t);
+  const [one, two] = [await buildDeb({ directory: join(directory, 'one') }), await buildDeb({ directory: join(directory, 'two') })];
+  t.not(one, two);
+  t.ok(readFileSync(one).equals(readFileSync(two)), 'equal');
+});
+
+t.test('the package is installed, configured, removed and purged, and leaves nothing', { skip }, async (t) => {
+  const cgroups = createCgroups(t);
+  const scene = await createScene(t);
+  const deb = await buildDeb({ directory: join(scene.directory, 'deb') });
+  const machine = await startMachine(scene, cgroups);
+  t.equal((await machine.run('node', '--version')).code, 127, 'there is no other Node');
+  const before = listTree(machine);
+
+  await installDeb(machine, deb);
+  t.equal(await machine.output('dpkg', '--verify', 'signet'), '', 'the files are those of the package');
+  t.match(await machine.output('signet', 'version'), /0\.1\.0/);
+  for (const unit of ['signet-agent.socket', 'signet-agent.service', 'signet-ca.service']) {
+    t.equal(await property(machine, unit, 'ActiveState'), 'inactive', `${unit} waits for its configuration`);
+    t.equal(await property(machine, unit, 'UnitFileState'), 'enabled');
+  }
+
+  configureAgent(machine);
+  await machine.output('systemctl', 'start', 'signet-agent.service');
+  await untilReady(machine, 'signet-agent.service');
+  t.equal(await property(machine, 'signet-agent.socket', 'ActiveState'), 'active', 'the socket came with it');
+  t.match(await machine.output('signet', 'status'), /spiffe:\/\/example\.org\/ns\/shop\/sa\/cart +issued/);
+  await machine.output('signet', 'fetch', 'shop/cart');
+
+  await machine.output('dpkg', '--remove', 'signet');
+  t.equal((await machine.run('ls', '/run/signet')).code, 2, 'sockets and kept certificates are gone');
+  t.ok(listTree(machine).includes('etc/signet/agent.yaml'), 'the configuration stays');
+  t.notOk(
+    listTree(machine).some((path) => path.startsWith('usr/') && path.includes('signet')),
+    'nothing else does',
+  );
+  await installDeb(machine, deb);
+  await untilReady(machine, 'signet-agent.service');
+
+  await machine.output('dpkg', '--purge', 'signet');
+  t.equal((await machine.run('ls', '/run/signet')).code, 2);
+  t.same(
+    listTree(machine).filter((path) => !before.includes(path)),
+    ['etc/signet', 'etc/signet/pods.yaml'],
+    'only what the operator put there is left',
+  );
+  t.match(await machine.output('systemctl', 'list-units', '--all', 'signet*'), /0 loaded units/);
+  t.match(await machine.output('systemctl', '--failed'), /0 loaded units/);
+});
+
+t.test('an upgrade under clients fails no request and gives the same certificates', { skip }, async (t) => {
+  const cgroups = createCgroups(t);
+  const scene = await createScene(t);
+  const directory = join(scene.directory, 'deb');
+  const machine = await startMachine(scene, cgroups);
+  configureAgent(machine);
+  await installDeb(machine, await buildDeb({ directory }));
+  await untilReady(machine, 'signet-agent.service');
+
+  const before = await machine.output('signet', 'fetch', 'shop/cart', '--pem');
+  const inode = await machine.output('stat', '--format=%i', '/run/signet/sds/sds.sock');
+  const pid = await property(machine, 'signet-agent.service', 'MainPID');
+  const requests = machine.start(
+    'client',
+    'sh',
+    '-c',
+    'while :; do signet fetch spiffe://example.org/ns/shop/sa/cart >/dev/null 2>>/root/errors && echo ok >>/root/requests || echo failed >>/root/requests; done',
+  );
+  const stream = machine.start('stream', 'signet', 'fetch', 'spiffe://example.org/ns/shop/sa/checkout', '--watch');
+  const answered = (): readonly string[] => readFileSync(join(machine.root, 'root/requests'), 'utf8').trim().split('\n');
+  await until('requests are answered', 60_000, () => answered().length >= 3);
+  await until('the stream has its certificate', 60_000, () => stream.tail().includes('BEGIN CERTIFICATE'));
+
+  await installDeb(machine, await buildDeb({ directory, revision: '2' }));
+  await untilReady(machine, 'signet-agent.service');
+  const at = answered().length;
+  await until('requests are answered after it', 60_000, () => answered().length >= at + 3);
+  t.not(await property(machine, 'signet-agent.service', 'MainPID'), pid, 'another process');
+  t.equal(await property(machine, 'signet-agent.service', 'NRestarts'), '0', 'that no crash brought');
+  t.match(await machine.output('dpkg', '--status', 'signet'), /^Version: .*-2$/m);
+  t.ok(requests.running() && stream.running());
+  t.same([...new Set(answered())], ['ok'], readFileSync(join(machine.root, 'root/errors'), 'utf8'));
+  t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--pem'), before, 'the same bytes');
+  t.equal(await machine.output('stat', '--format=%i', '/run/signet/sds/sds.sock'), inode, 'the same socket');
+  t.comment(`${answered().length} requests`);
+});
