@@ -36,7 +36,7 @@ await applyManifests(cluster, { objects: [namespace('signet-system'), ...definit
 for (const path of ['/apis/monitoring.coreos.com/v1/podmonitors', '/apis/security.openshift.io/v1/securitycontextconstraints'])
   await until(`${path} is served`, 60_000, async () => (await cluster.admin.send({ method: 'GET', path })).status === 200);
 
-const parts = { namespaces: true, monitoring: true };
+const parts = { namespaces: true, monitoring: true, priorityQuota: true };
 
 for (const profile of profiles) {
   t.test(`profile ${profile}: the API server takes every object`, async (t) => {

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { runToEnd, startChild } from '../fixtures/child.js';
 import type { Rendering, Values } from '../fixtures/chart.js';
 import {
@@ -58,17 +58,23 @@ for (const profile of profiles) {
 
 interface Container {
   readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly resources: { readonly limits: { readonly memory: string } };
+}
+
+function containerOf(objects: readonly KubeObject[], kind: 'DaemonSet' | 'Deployment'): Container {
+  const workload = objects.find((object) => object.kind === kind) as unknown as {
+    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [Container] } } };
+  };
+  return workload.spec.template.spec.containers[0];
 }
 
 t.test('the command line of the agent starts the binary, which opens its socket and ends when it is told to', async (t) => {
   const objects = await renderChart(directory, { profiles: ['ambient'] });
-  const daemonSet = objects.find(({ kind }) => kind === 'DaemonSet') as unknown as {
-    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [Container] } } };
-  };
+  const { args } = containerOf(objects, 'DaemonSet');
   const scene = await createScene(t);
   const path = (name: string): string => join(scene.directory, name);
   writeFileSync(path('agent.yaml'), configurationIn(objects, 'signet-agent'));
-  const [{ args }] = daemonSet.spec.template.spec.containers;
   const agent = startChild({
     name: 'agent',
     command: process.execPath,
@@ -107,6 +113,7 @@ const signerName = 'example.com/workload';
 const modes: Readonly<Record<string, readonly [values: Values, components: readonly string[]]>> = {
   'sockets for pods': [{ parts: { socketMount: true } }, ['pods-as-node', 'workload-tokens', 'socket-mount']],
   'no values': [{}, ['pods-as-node', 'workload-tokens']],
+  'priorities of the system by a quota': [{ parts: { priorityQuota: true } }, ['pods-as-node', 'workload-tokens', 'priority-quota']],
   'auth workload, other audiences refused': [
     { admission: { actingAsNode: 'Deny' } },
     ['pods-as-node', 'workload-tokens', 'workload-tokens-deny'],
@@ -175,12 +182,27 @@ for (const [name, [values, components]] of Object.entries(modes)) {
   });
 }
 
-t.test('PodMonitors are those of packaging/monitoring', async (t) => {
-  const values = { parts: { monitoring: true }, ca: { enabled: true } };
-  const rendered = (await renderChart(directory, { values })).filter(({ kind }) => kind === 'PodMonitor');
-  const file = readFileSync(join(repository, 'packaging', 'monitoring', 'pod-monitors.yaml'), 'utf8');
-  const shipped = parseAllDocuments(file).map((document) => document.toJS() as KubeObject);
-  t.strictSame(comparable(rendered), comparable(shipped));
+t.test('agent and CA are started with the settings that every shipped start has, and more memory than their heaps may take', async (t) => {
+  const objects = await renderChart(directory, { profiles: ['standalone'] });
+  for (const [kind, file] of [
+    ['DaemonSet', 'launch.env'],
+    ['Deployment', 'launch-ca.env'],
+  ] as const) {
+    const lines = readFileSync(join(repository, 'packaging', file), 'utf8').matchAll(/^([A-Z_]+)=(.*)$/gm);
+    const { env, resources } = containerOf(objects, kind);
+    const started = Object.fromEntries(env.map(({ name, value }) => [name, value]));
+    t.match(started, Object.fromEntries([...lines].map(([, name, value]) => [name, value])), kind);
+    const heap = /--max-old-space-size=(\d+)/.exec(started['NODE_OPTIONS'] ?? '')?.[1];
+    t.ok(Number.parseInt(resources.limits.memory, 10) > Number(heap) + 100, `${resources.limits.memory} for a heap of ${heap} MiB`);
+  }
+});
+
+t.test('kustomize: another trust domain is given once, as the README says, to agent and CA', async (t) => {
+  const readme = readFileSync(join(repository, 'packaging', 'kustomize', 'README.md'), 'utf8');
+  const [, patches = ''] = /```yaml\n(patches:\n(?:.*\n)*?)```/.exec(readme) ?? [];
+  const objects = await renderProfile('standalone', directory, parse(patches) as object);
+  for (const kind of ['DaemonSet', 'Deployment'] as const)
+    t.equal(containerOf(objects, kind).env.find(({ name }) => name === 'SIGNET_TRUST_DOMAIN')?.value, 'example.org', kind);
 });
 
 t.test('namespaces that the configuration watches: that right', async (t) => {
@@ -216,7 +238,7 @@ t.test("an issuer of Istio, adopted: its Secret is changed, not made, and istiod
 
 t.test('parts: releases of several teams are together what one is, and each object is in one of them', async (t) => {
   const all = { namespaces: true, accounts: true, agent: true, ca: true, rbac: true, admission: true };
-  const parts = { ...all, flowControl: true, networkPolicy: true, monitoring: true, socketMount: true };
+  const parts = { ...all, flowControl: true, priorityQuota: true, networkPolicy: true, monitoring: true, socketMount: true };
   const none = Object.fromEntries(Object.keys(parts).map((part) => [part, false]));
   const render = async (which: object): Promise<readonly string[]> =>
     (await renderChart(directory, { profiles: ['standalone', 'openshift'], values: { parts: which } })).map(keyOf);
