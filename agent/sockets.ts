@@ -14,7 +14,7 @@ import type { Logger } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
 import { socketFd } from './runtime/native.js';
 import type { Clock } from './runtime/time.js';
-import type { PassedFd } from './systemd.js';
+import type { PassedFds } from './systemd.js';
 import { passedFds } from './systemd.js';
 
 type OnConnection = (socket: Socket) => void;
@@ -38,7 +38,7 @@ export interface Sockets {
 
 /** Binds both sockets, or takes over those that systemd passed in under the names `sds` and `admin`. */
 export async function openSockets({ native, config, env, clock, log, metrics }: SocketsOptions, onSds: OnConnection): Promise<Sockets> {
-  const passed = passedFds(env, process.pid);
+  const passed = findPassed(env);
   if (passed.warning !== undefined) log.warn(passed.warning);
   const isSameAgent = async (): Promise<boolean> => {
     const other = await createAdminClient({ path: config.admin.socket.path, clock }).status(new AbortController().signal);
@@ -53,16 +53,14 @@ export async function openSockets({ native, config, env, clock, log, metrics }: 
     onConnection: OnConnection,
   ): Promise<Listener> => {
     const shared = { pauseOnConnect: name === 'sds', log };
-    // One socket that is named as none of the others is the SDS socket.
-    const isOnly = (each: PassedFd): boolean => passed.fds.length === 1 && !otherNames.has(each.name);
-    const given = passed.fds.find((each) => each.name === name || (name === 'sds' && isOnly(each)));
+    const given = passed.fds.get(name);
     const onLook = (isInPlace: boolean): void => {
       if (name === 'sds') metrics.socketUp.set(isInPlace ? 1 : 0);
     };
     if (given !== undefined) {
       // It is kept in its place by whoever passed it in.
       onLook(true);
-      return await listenFd(given.fd, shared, onConnection);
+      return await listenFd(given, shared, onConnection);
     }
     return await listenUnix(
       { path, mode, ...(group === undefined ? {} : { gid: findGroupId(group) }), ...takeover, ...shared, onLook, clock },
@@ -89,7 +87,7 @@ export async function openSockets({ native, config, env, clock, log, metrics }: 
   };
 }
 
-const otherNames: ReadonlySet<string> = new Set(['admin', 'http', 'local-ca']);
+const findPassed = (env: SocketsOptions['env']): PassedFds => passedFds(env, process.pid, ['sds', 'admin', 'http', 'local-ca']);
 
 /** Where a door is: on what systemd passed in under its name, else at its address, which an agent that may be replaced shares. */
 export function tcpPlace(
@@ -97,8 +95,7 @@ export function tcpPlace(
   address: TcpPlace['address'],
   { config, env }: Pick<SocketsOptions, 'config' | 'env'>,
 ): TcpPlace {
-  const given = passedFds(env, process.pid).fds.find((each) => each.name === name);
-  return { address, reusePort: config.sds.socket.takeover, ...(given === undefined ? {} : { fd: given.fd }) };
+  return { address, reusePort: config.sds.socket.takeover, fd: findPassed(env).fds.get(name) };
 }
 
 /** Who is at the other end of the control socket, and who may use it. */

@@ -1,14 +1,9 @@
-// What systemd passes to a service it activates by socket (sd_listen_fds(3)). Called by the wiring, which gives it the environment.
-// Pure.
-
-export interface PassedFd {
-  readonly fd: number;
-  /** FileDescriptorName= of the socket unit; `unknown` when systemd gave none. */
-  readonly name: string;
-}
+// What systemd passes to a service it activates by socket (sd_listen_fds(3)). Called by the wiring of both servers, which gives it the
+// environment. Pure.
 
 export interface PassedFds {
-  readonly fds: readonly PassedFd[];
+  /** By the names of the doors. */
+  readonly fds: ReadonlyMap<string, number>;
   /** Why descriptors that seem to be there are not used. */
   readonly warning: string | undefined;
 }
@@ -16,14 +11,32 @@ export interface PassedFds {
 const firstFd = 3;
 const maxFds = 64;
 
-/** The descriptors of LISTEN_FDS, if they are meant for the process `pid`. */
-export function passedFds(env: Readonly<Record<string, string | undefined>>, pid: number): PassedFds {
-  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names } = env;
-  if (count === undefined) return { fds: [], warning: undefined };
-  const none = (warning: string): PassedFds => ({ fds: [], warning });
+/**
+ * The descriptors of LISTEN_FDS, if they are meant for the process `pid`, each for the door that FileDescriptorName= of its socket unit
+ * names. One that comes alone and names no door is that of the first.
+ */
+export function passedFds(
+  env: Readonly<Record<string, string | undefined>>,
+  pid: number,
+  doors: readonly [string, ...(readonly string[])],
+): PassedFds {
+  const { LISTEN_FDS: count, LISTEN_PID: owner, LISTEN_FDNAMES: names = '' } = env;
+  const none = (warning?: string): PassedFds => ({ fds: new Map(), warning });
+  if (count === undefined) return none();
   if (owner !== String(pid)) return none('LISTEN_FDS is ignored: LISTEN_PID names another process');
-  const fds = /^[0-9]{1,2}$/.test(count) ? Number(count) : Number.NaN;
-  if (!(fds >= 0 && fds <= maxFds)) return none('LISTEN_FDS is ignored: not a number of descriptors');
-  const given = names === undefined ? [] : names.split(':');
-  return { fds: Array.from({ length: fds }, (_, index) => ({ fd: firstFd + index, name: given[index] ?? 'unknown' })), warning: undefined };
+  const length = /^[0-9]{1,2}$/.test(count) ? Number(count) : Number.NaN;
+  if (!(length >= 0 && length <= maxFds)) return none('LISTEN_FDS is ignored: not a number of descriptors');
+  const given = names.split(':');
+  const fds = new Map<string, number>();
+  const unused: string[] = [];
+  for (let index = 0; index < length; index += 1) {
+    const name = given[index] ?? '';
+    const door = length === 1 && !doors.includes(name) ? doors[0] : name;
+    if (doors.includes(door) && !fds.has(door)) fds.set(door, firstFd + index);
+    else unused.push(name);
+  }
+  return {
+    fds,
+    warning: unused.length === 0 ? undefined : `sockets of systemd are not used: ${unused.join(', ')} (of ${doors.join(', ')})`,
+  };
 }

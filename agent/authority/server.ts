@@ -27,6 +27,8 @@ import type { Clock } from '../runtime/time.js';
 import { aborted } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { until } from '../runtime/watched.js';
+import type { PassedFds } from '../systemd.js';
+import { passedFds } from '../systemd.js';
 import { createNotifier } from '../systemd/notify.js';
 import { version } from '../version.js';
 import type { AuditLog } from './audit.js';
@@ -82,17 +84,20 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   addProcessMetrics(registry);
   const metrics = createAuthorityMetrics(registry);
   metrics.buildInfo.set({ version, node: process.versions.node }, 1);
-  const shared: Shared = { config, native, clock, log, metrics };
+  const env = options.env ?? processEnvironment();
+  const passed = passedFds(env, process.pid, ['ca', 'http']);
+  if (passed.warning !== undefined) log.warn(passed.warning);
+  const shared: Shared = { config, passed: passed.fds, native, clock, log, metrics };
 
   const audit = await openAudit(options, shared);
-  const env = options.env ?? processEnvironment();
   const apiServers = createApiServers(env, shared);
   const own = apiServers.connect(config.kubeconfig);
   const clusters = createClusters(own, apiServers.connect, shared);
   const readiness = createReadiness();
   for (const { id, pods } of clusters) readiness.follow(`pods of ${id}`, pods.reason, 'needed');
   const beforeScrape = (): void => observeReadiness(readiness.state.value, metrics);
-  const http = createHttpDoor({ place: { address: config.http.address }, readiness: readiness.state, registry, beforeScrape, clock, log });
+  const place = { address: config.http.address, fd: shared.passed.get('http') };
+  const http = createHttpDoor({ place, readiness: readiness.state, registry, beforeScrape, clock, log });
   readiness.follow('http', http.reason, 'noted');
   const tasks = createTaskGroup(clock, log);
   // First: an issuer in the cluster may have to be waited for, by a process that is alive and not ready.
@@ -143,6 +148,8 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
 
 interface Shared {
   readonly config: CaConfig;
+  /** Sockets that systemd passed in, by the names of the doors. */
+  readonly passed: PassedFds['fds'];
   readonly native: Native;
   readonly clock: Clock;
   readonly log: Logger;
@@ -195,7 +202,7 @@ interface ServiceParts {
 
 /** The issuer first, which also signs what the service shows. */
 async function openService({ own, clusters, audit, signal }: ServiceParts, shared: Shared) {
-  const { config, native, clock, log, metrics } = shared;
+  const { config, passed, native, clock, log, metrics } = shared;
   const issuer = await openServedIssuer(own, shared, signal);
   const certifying = createCertifying(issuer, audit, shared);
   const service = createService(clusters, certifying, shared);
@@ -206,6 +213,7 @@ async function openService({ own, clusters, audit, signal }: ServiceParts, share
   const listener = await listenTls(
     {
       address: config.listen.address,
+      fd: passed.get('ca'),
       minVersion: config.listen.tlsMinVersion,
       maxConnections: config.limits.connections,
       identity: await serving.create(),

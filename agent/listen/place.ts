@@ -7,7 +7,7 @@ export interface TcpPlace {
   /** Host '' means all addresses, of both families where there are two; port 0 lets the system choose. */
   readonly address: { readonly host: string; readonly port: number };
   /** A socket that was bound by somebody else, such as systemd, which is accepted on instead. */
-  readonly fd?: number;
+  readonly fd?: number | undefined;
   /**
    * Shares the address with a process of the same user that does so too (SO_REUSEPORT), so that of two agents the next one listens while
    * the one before drains. Node 22.12 and newer; an older one waits until the address is free. Default false.

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { buildDeb } from '../fixtures/deb.js';
-import { configureAgent, installDeb, listTree, property, untilReady } from '../fixtures/installed.js';
+import { configureAgent, configureCa, installDeb, listTree, property, untilReady } from '../fixtures/installed.js';
+import type { Machine } from '../fixtures/machine.js';
 import { startMachine, whyNoMachine } from '../fixtures/machine.js';
 import { createCgroups } from '../fixtures/real-cgroups.js';
 import { createScene } from '../fixtures/scene.js';
@@ -18,6 +19,9 @@ t.test('two builds of one tree give the same bytes', { skip }, async (t) => {
   t.not(one, two);
   t.ok(readFileSync(one).equals(readFileSync(two)), 'equal');
 });
+
+const readUsers = (machine: Machine): readonly string[] =>
+  ['passwd', 'group'].map((name) => readFileSync(join(machine.root, 'etc', name), 'utf8'));
 
 t.test('the package is installed, configured, removed and purged, and leaves nothing', { skip }, async (t) => {
   const cgroups = createCgroups(t);
@@ -35,8 +39,15 @@ t.test('the package is installed, configured, removed and purged, and leaves not
     t.equal(await property(machine, unit, 'UnitFileState'), 'enabled');
   }
 
+  const users = readUsers(machine);
+  t.equal(await property(machine, 'signet-ca.socket', 'UnitFileState'), 'disabled');
+
   configureAgent(machine);
-  await machine.output('systemctl', 'start', 'signet-agent.service');
+  configureCa(machine);
+  // Which is a secret otherwise: units.test.ts.
+  await machine.output('chmod', '644', '/etc/signet/kubeconfig');
+  await machine.output('systemctl', 'start', 'signet-agent.service', 'signet-ca.service');
+  await machine.output('systemctl', 'enable', 'signet-ca.socket');
   await untilReady(machine, 'signet-agent.service');
   t.equal(await property(machine, 'signet-agent.socket', 'ActiveState'), 'active', 'the socket came with it');
   t.match(await machine.output('signet', 'status'), /spiffe:\/\/example\.org\/ns\/shop\/sa\/cart +issued/);
@@ -44,7 +55,8 @@ t.test('the package is installed, configured, removed and purged, and leaves not
 
   await machine.output('dpkg', '--remove', 'signet');
   t.equal((await machine.run('ls', '/run/signet')).code, 2, 'sockets and kept certificates are gone');
-  t.ok(listTree(machine).includes('etc/signet/agent.yaml'), 'the configuration stays');
+  for (const path of ['etc/signet/agent.yaml', 'etc/signet/ca.yaml', 'var/lib/private/signet/issuer.key'])
+    t.ok(listTree(machine).includes(path), `${path} stays`);
   t.notOk(
     listTree(machine).some((path) => path.startsWith('usr/') && path.includes('signet')),
     'nothing else does',
@@ -56,25 +68,26 @@ t.test('the package is installed, configured, removed and purged, and leaves not
   t.equal((await machine.run('ls', '/run/signet')).code, 2);
   t.same(
     listTree(machine).filter((path) => !before.includes(path)),
-    ['etc/signet', 'etc/signet/pods.yaml'],
+    ['etc/signet', 'etc/signet/kubeconfig', 'etc/signet/pods.yaml'],
     'only what the operator put there is left',
   );
+  t.same(readUsers(machine), users, 'no user, no group');
   t.match(await machine.output('systemctl', 'list-units', '--all', 'signet*'), /0 loaded units/);
   t.match(await machine.output('systemctl', '--failed'), /0 loaded units/);
 });
 
-t.test('an upgrade under clients fails no request and gives the same certificates', { skip }, async (t) => {
+t.test('an upgrade and the way back under clients fail no request and give the same certificates', { skip }, async (t) => {
   const cgroups = createCgroups(t);
   const scene = await createScene(t);
   const directory = join(scene.directory, 'deb');
   const machine = await startMachine(scene, cgroups);
   configureAgent(machine);
-  await installDeb(machine, await buildDeb({ directory }));
+  const first = await buildDeb({ directory });
+  await installDeb(machine, first);
   await untilReady(machine, 'signet-agent.service');
 
   const before = await machine.output('signet', 'fetch', 'shop/cart', '--pem');
   const inode = await machine.output('stat', '--format=%i', '/run/signet/sds/sds.sock');
-  const pid = await property(machine, 'signet-agent.service', 'MainPID');
   const requests = machine.start(
     'client',
     'sh',
@@ -86,16 +99,22 @@ t.test('an upgrade under clients fails no request and gives the same certificate
   await until('requests are answered', 60_000, () => answered().length >= 3);
   await until('the stream has its certificate', 60_000, () => stream.tail().includes('BEGIN CERTIFICATE'));
 
-  await installDeb(machine, await buildDeb({ directory, revision: '2' }));
-  await untilReady(machine, 'signet-agent.service');
-  const at = answered().length;
-  await until('requests are answered after it', 60_000, () => answered().length >= at + 3);
-  t.not(await property(machine, 'signet-agent.service', 'MainPID'), pid, 'another process');
-  t.equal(await property(machine, 'signet-agent.service', 'NRestarts'), '0', 'that no crash brought');
-  t.match(await machine.output('dpkg', '--status', 'signet'), /^Version: .*-2$/m);
-  t.ok(requests.running() && stream.running());
-  t.same([...new Set(answered())], ['ok'], readFileSync(join(machine.root, 'root/errors'), 'utf8'));
-  t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--pem'), before, 'the same bytes');
-  t.equal(await machine.output('stat', '--format=%i', '/run/signet/sds/sds.sock'), inode, 'the same socket');
+  for (const { revision, deb } of [
+    { revision: 2, deb: await buildDeb({ directory, revision: '2' }) },
+    { revision: 1, deb: first },
+  ]) {
+    const pid = await property(machine, 'signet-agent.service', 'MainPID');
+    await installDeb(machine, deb);
+    await untilReady(machine, 'signet-agent.service');
+    const at = answered().length;
+    await until('requests are answered after it', 60_000, () => answered().length >= at + 3);
+    t.not(await property(machine, 'signet-agent.service', 'MainPID'), pid, 'another process');
+    t.equal(await property(machine, 'signet-agent.service', 'NRestarts'), '0', 'that no crash brought');
+    t.match(await machine.output('dpkg', '--status', 'signet'), new RegExp(`^Version: .*-${revision}$`, 'm'));
+    t.ok(requests.running() && stream.running());
+    t.same([...new Set(answered())], ['ok'], readFileSync(join(machine.root, 'root/errors'), 'utf8'));
+    t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--pem'), before, 'the same bytes');
+    t.equal(await machine.output('stat', '--format=%i', '/run/signet/sds/sds.sock'), inode, 'the same socket');
+  }
   t.comment(`${answered().length} requests`);
 });

@@ -5,10 +5,20 @@ import { join } from 'node:path';
 import t from 'tap';
 import { runToEnd } from '../fixtures/child.js';
 import { buildDeb } from '../fixtures/deb.js';
-import { agentSettings, changeUnit, configureAgent, installDeb, property, untilReady } from '../fixtures/installed.js';
+import {
+  agentSettings,
+  changeUnit,
+  configureAgent,
+  configureCa,
+  installDeb,
+  kubeconfig,
+  property,
+  untilReady,
+} from '../fixtures/installed.js';
 import { startMachine, whyNoMachine } from '../fixtures/machine.js';
 import type { Machine } from '../fixtures/machine.js';
 import { openNotifySocket } from '../fixtures/notify-socket.js';
+import { createRoot, dayMs, hourMs, keyPem, pemOf } from '../fixtures/pki.js';
 import { createCgroups } from '../fixtures/real-cgroups.js';
 import { createScene } from '../fixtures/scene.js';
 import { until } from '../fixtures/until.js';
@@ -17,22 +27,64 @@ const skip = whyNoMachine() ?? false;
 const agent = 'signet-agent.service';
 const ca = 'signet-ca.service';
 
-/** A kubeconfig for an API server that nobody runs: enough to start with. */
-const kubeconfig = (user: object): string =>
-  JSON.stringify({
-    'apiVersion': 'v1',
-    'kind': 'Config',
-    'current-context': 'default',
-    'clusters': [{ name: 'default', cluster: { server: 'https://127.0.0.1:6443' } }],
-    'users': [{ name: 'default', user }],
-    'contexts': [{ name: 'default', context: { cluster: 'default', user: 'default' } }],
-  });
-
 /** A line of /proc/PID/status of the main process. */
 async function processStatus(machine: Machine, unit: string, key: string): Promise<string | undefined> {
   const text = await machine.output('cat', `/proc/${await property(machine, unit, 'MainPID')}/status`);
   return new RegExp(`^${key}:\\s+(.*)$`, 'm').exec(text)?.[1];
 }
+
+const withoutApiServer = 'not ready; pods of Kubernetes: kube-unavailable';
+
+/** For `node --eval` with a port and a file of roots: succeeds when a server shows a certificate under them and speaks HTTP/2. */
+const tlsHandshake = `const [, port, roots] = process.argv;
+const trust = roots === undefined ? { rejectUnauthorized: false } : { ca: require('node:fs').readFileSync(roots) };
+const options = { port, host: '127.0.0.1', servername: 'ca.example.org', ALPNProtocols: ['h2'], ...trust };
+require('node:tls').connect(options, function () { process.exit(this.alpnProtocol === 'h2' ? 0 : 1); });`;
+
+/** Values of a setting in the text of a unit. */
+const settingsOf = (unit: string, name: string): readonly string[] =>
+  Array.from(unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm')), ([, value = '']) => value);
+
+/**
+ * The command of an installed unit, in its environment and with the paths that its sandbox leaves writable, under a service manager that
+ * is played by `systemd-socket-activate` and /tmp/notify. ProtectSystem=strict is done by hand.
+ */
+async function activated(machine: Machine, unit: string, doors: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  const text = await machine.output('systemctl', 'cat', unit);
+  const [command = ''] = settingsOf(text, 'ExecStart');
+  const [file = ''] = settingsOf(text, 'EnvironmentFile');
+  const variables = (await machine.output('cat', file)).match(/^[A-Z_]+=.*$/gm) ?? [];
+  const environment = [...variables, ...settingsOf(text, 'Environment'), 'NOTIFY_SOCKET=/tmp/notify', 'WATCHDOG_USEC=2000000'];
+  const writable = Object.entries({ Runtime: '/run', State: '/var/lib', Logs: '/var/log' }).flatMap(([kind, parent]) => {
+    const [mode = '0755'] = settingsOf(text, `${kind}DirectoryMode`);
+    return settingsOf(text, `${kind}Directory`).map((name) => ({ path: join(parent, name), mode }));
+  });
+  const sandbox = [
+    ...writable.map(({ path, mode }) => `mkdir -p ${path} && mount -t tmpfs -o mode=${mode} tmpfs ${path}`),
+    'mount -o remount,bind,ro /run',
+    'mount -o remount,bind,ro /',
+    'exec "$@"',
+  ].join(' && ');
+  return [
+    'systemd-socket-activate',
+    ...Object.values(doors).flatMap((address) => ['--listen', address]),
+    ...['--fdname', Object.keys(doors).join(':')],
+    ...environment.flatMap((each) => ['--setenv', each]),
+    ...['unshare', '--mount', 'sh', '-c', sandbox, 'sh'],
+    ...command.split(' '),
+  ];
+}
+
+const launchNames = /^(?:NODE_|MALLOC_).*/gm;
+
+/** What there is of the settings of packaging/*.env in the main process. */
+async function launchedWith(machine: Machine, unit: string): Promise<readonly string[]> {
+  const text = await machine.output('cat', `/proc/${await property(machine, unit, 'MainPID')}/environ`);
+  return (text.replaceAll('\0', '\n').match(launchNames) ?? []).toSorted();
+}
+
+const shippedLaunch = (file: string): readonly string[] =>
+  (readFileSync(join('packaging', file), 'utf8').match(launchNames) ?? []).toSorted();
 
 t.test('the units', { skip }, async (t) => {
   const cgroups = createCgroups(t);
@@ -43,7 +95,7 @@ t.test('the units', { skip }, async (t) => {
 
   t.test('systemd-analyze finds nothing wrong and no more exposure than the page says', async (t) => {
     const page = readFileSync('docs/systemd.md', 'utf8');
-    for (const unit of ['signet-agent.socket', agent, ca]) {
+    for (const unit of ['signet-agent.socket', agent, 'signet-ca.socket', ca]) {
       const { code, stdout, stderr } = await machine.run('systemd-analyze', 'verify', unit);
       t.same({ code, text: stdout + stderr }, { code: 0, text: '' }, unit);
     }
@@ -55,34 +107,44 @@ t.test('the units', { skip }, async (t) => {
     }
   });
 
-  t.test('the command of the unit takes a socket and tells a service manager how it is', async (t) => {
-    configureAgent(machine);
-    const notify = openNotifySocket(join(machine.root, 'tmp/notify'));
-    const unit = await machine.output('systemctl', 'cat', agent);
-    const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? [];
-    const [, file = ''] = /^EnvironmentFile=(.*)$/m.exec(unit) ?? [];
-    const [, runtime = ''] = /^RuntimeDirectory=(.*)$/m.exec(unit) ?? [];
-    const [, name = ''] = /^FileDescriptorName=(.*)$/m.exec(await machine.output('systemctl', 'cat', 'signet-agent.socket')) ?? [];
-    const variables = (await machine.output('cat', file)).match(/^[A-Z_]+=.*$/gm) ?? [];
-    const own = Array.from(unit.matchAll(/^Environment=(.*)$/gm), ([, each = '']) => each);
-    const environment = [...variables, ...own, 'NOTIFY_SOCKET=/tmp/notify', 'WATCHDOG_USEC=2000000'].flatMap((each) => ['--setenv', each]);
-    // ProtectSystem=strict and RuntimeDirectory=, by hand: nothing can be written but what the unit names.
-    const strict = `mkdir -p /run/${runtime} && mount -t tmpfs tmpfs /run/${runtime} && mount -o remount,bind,ro /run`;
-    const sandbox = ['unshare', '--mount', 'sh', '-c', `${strict} && mount -o remount,bind,ro / && exec "$@"`, 'sh'];
-    const activate = ['systemd-socket-activate', '--listen', '/run/test.sock', '--fdname', name, ...environment];
-    const child = machine.start('agent', ...activate, ...sandbox, ...command.split(' '));
-    const fetch = (): Promise<boolean> =>
-      machine.run('signet', 'fetch', 'spiffe://example.org/ns/shop/sa/cart', '--socket', '/run/test.sock').then(({ code }) => code === 0);
-    await until('a certificate by the socket that was passed in', 60_000, fetch, 200);
-    await until('the watchdog hears from it', 30_000, () => notify.lines().includes('WATCHDOG=1'));
-    t.equal(notify.lines()[0], 'READY=1');
-    t.ok(notify.lines().includes('STATUS=ready'));
-    t.notOk(notify.lines().includes('STOPPING=1'));
-    child.signal('SIGTERM');
-    await child.ended;
-    t.equal(notify.lines().at(-1), 'STOPPING=1');
-    notify.close();
-  });
+  for (const { unit, doors, configure, served, status } of [
+    {
+      unit: agent,
+      doors: { sds: '/run/test.sock', http: '127.0.0.1:9999' },
+      configure: () => configureAgent(machine),
+      served: ['signet', 'fetch', 'spiffe://example.org/ns/shop/sa/cart', '--socket', '/run/test.sock'],
+      status: 'STATUS=ready',
+    },
+    {
+      unit: ca,
+      doors: { ca: '127.0.0.1:9998', http: '127.0.0.1:9999' },
+      configure: () => configureCa(machine),
+      served: ['/usr/lib/signet/bin/node', '--eval', tlsHandshake, '9998'],
+      status: `STATUS=${withoutApiServer}`,
+    },
+  ]) {
+    t.test(`the command of ${unit} takes sockets and tells a service manager how it is`, async (t) => {
+      await machine.output('systemctl', 'stop', unit);
+      configure();
+      const notify = openNotifySocket(join(machine.root, 'tmp/notify'));
+      const child = machine.start(unit, ...(await activated(machine, unit, doors)));
+      // The first that connects is the reason to start it.
+      await until('it answers at the socket that was passed in', 60_000, async () => (await machine.run(...served)).code === 0, 200);
+      await machine.output(
+        '/usr/lib/signet/bin/node',
+        '--eval',
+        "fetch('http://127.0.0.1:9999/livez').then(({ ok }) => process.exit(ok ? 0 : 1))",
+      );
+      await until('the watchdog hears from it', 30_000, () => notify.lines().includes('WATCHDOG=1'));
+      await until('and its state', 30_000, () => notify.lines().includes(status));
+      t.equal(notify.lines()[0], 'READY=1');
+      t.notOk(notify.lines().includes('STOPPING=1'));
+      child.signal('SIGTERM');
+      await child.ended;
+      t.equal(notify.lines().at(-1), 'STOPPING=1');
+      notify.close();
+    });
+  }
 
   t.test('the agent runs in its sandbox', async (t) => {
     configureAgent(machine);
@@ -92,6 +154,7 @@ t.test('the units', { skip }, async (t) => {
     t.equal(await processStatus(machine, agent, 'CapBnd'), '0000000000000000');
     t.equal(await processStatus(machine, agent, 'NoNewPrivs'), '1');
     t.equal(await processStatus(machine, agent, 'Seccomp'), '2');
+    t.same(await launchedWith(machine, agent), shippedLaunch('launch.env'), 'it runs as it ships');
     const inside = ['nsenter', '--target', await property(machine, agent, 'MainPID'), '--mount'];
     for (const path of ['/usr/x', '/etc/signet/x', '/var/lib/x'])
       t.match((await machine.run(...inside, 'touch', path)).stderr, /Read-only file system/, path);
@@ -144,26 +207,37 @@ t.test('the units', { skip }, async (t) => {
   });
 
   t.test('the CA runs as a user of its own, with the secrets of root as credentials', async (t) => {
-    machine.write('/etc/signet/kubeconfig', kubeconfig({ token: 'secret' }));
-    const settings = {
-      trustDomain: 'example.org',
-      kubeconfig: `/run/credentials/${ca}/kubeconfig`,
-      audiences: ['signet-ca'],
-      nodeAgents: ['signet-system/signet-agent'],
-      listen: { address: '127.0.0.1:15012', names: ['ca.example.org'] },
-      audit: { file: '/var/log/signet/audit.log' },
-    };
-    machine.write('/etc/signet/ca.yaml', JSON.stringify(settings), 0o644);
+    configureCa(machine, { kubeconfig: `/run/credentials/${ca}/kubeconfig` });
     await changeUnit(machine, ca, ['[Service]', 'LoadCredential=kubeconfig:/etc/signet/kubeconfig']);
-    const lacks = 'not ready; pods of Kubernetes: kube-unavailable';
-    await until('it says what it lacks', 60_000, async () => (await property(machine, ca, 'StatusText')) === lacks, 200);
+    await until('it says what it lacks', 60_000, async () => (await property(machine, ca, 'StatusText')) === withoutApiServer, 200);
     t.equal(await property(machine, ca, 'ActiveState'), 'active', 'and has started all the same');
     t.not((await processStatus(machine, ca, 'Uid'))?.split('\t')[0], '0');
     t.equal(await processStatus(machine, ca, 'CapBnd'), '0000000000000000');
     t.equal(await processStatus(machine, ca, 'Seccomp'), '2');
+    t.same(await launchedWith(machine, ca), shippedLaunch('launch-ca.env'), 'it runs as it ships');
     await machine.output('ls', '/var/lib/signet/issuer.key', '/var/log/signet/audit.log');
     const key = await machine.output('sha256sum', '/var/lib/signet/issuer.key');
     await machine.output('systemctl', 'restart', ca);
     t.equal(await machine.output('sha256sum', '/var/lib/signet/issuer.key'), key, 'the issuer stays');
+  });
+
+  t.test('who connects starts the CA, which has its issuer from root', async (t) => {
+    const root = createRoot({ notBefore: Date.now() - hourMs, notAfter: Date.now() + dayMs });
+    const files = { 'tls.crt': pemOf(root), 'tls.key': keyPem(root), 'ca.crt': pemOf(root) };
+    for (const [name, content] of Object.entries(files)) machine.write(`/etc/signet/issuer/${name}`, content);
+    const credential = (name: string): string => `/run/credentials/${ca}/${name}`;
+    configureCa(machine, {
+      kubeconfig: credential('kubeconfig'),
+      issuer: { certificate: credential('tls.crt'), privateKey: credential('tls.key'), roots: credential('ca.crt') },
+    });
+    const credentials = ['kubeconfig:/etc/signet/kubeconfig', ...Object.keys(files).map((name) => `${name}:/etc/signet/issuer/${name}`)];
+    await changeUnit(machine, ca, ['[Service]', ...credentials.map((each) => `LoadCredential=${each}`)], 'stop');
+    await machine.output('systemctl', 'enable', '--now', 'signet-ca.socket');
+    t.equal(await property(machine, ca, 'ActiveState'), 'inactive');
+    const connect = ['/usr/lib/signet/bin/node', '--eval', tlsHandshake, '15012', '/etc/signet/issuer/ca.crt'];
+    await machine.output(...connect);
+    t.equal(await property(machine, ca, 'ActiveState'), 'active');
+    await machine.output('systemctl', 'restart', ca);
+    await machine.output(...connect);
   });
 });
