@@ -7,6 +7,9 @@ import { backoff } from '../runtime/time.js';
 /** What the schedule needs to know of an SVID. Its life runs from the moment we received it to the first notAfter of its chain. */
 export interface Lifetime {
   readonly receivedAt: number;
+  /** The validity of the leaf (RFC 5280 §4.1.2.5), by which clients reckon. */
+  readonly notBefore: number;
+  readonly notAfter: number;
   /** Earliest notAfter of the chain: from then on peers refuse it (RFC 5280 §6.1.3 checks each certificate). */
   readonly expiresAt: number;
   /** When whoever signed it wants it renewed, if that was said. */
@@ -42,14 +45,21 @@ function marginMs(life: number): number {
   return Math.min(life / 10, 5 * 60_000);
 }
 
+// When clients such as ztunnel come back for a new one: halfway from notBefore to notAfter, which is before half of the life,
+// since CAs date back. How far back they may is bounded: one that dates back by years must not be asked without pause.
+function msUntilHalf({ receivedAt, notBefore, notAfter }: Lifetime, life: number): number {
+  return Math.min(Math.max((notBefore + notAfter) / 2 - receivedAt, life / 4), life / 2);
+}
+
 /**
- * The renewal is due after 35 % to 45 % of the life: before half, when clients such as ztunnel come back for a new one,
- * and spread, so that certificates issued together are not renewed together. Sooner where the signer says so.
+ * The renewal is due after 70 % to 90 % of the time until clients look for it, at half of the validity; where the CA dates
+ * nothing back these are 35 % to 45 % of the life, and never less than half of that. Spread, so that certificates issued
+ * together are not renewed together. Sooner where the signer says so.
  */
 export function renewAt(lifetime: Lifetime): number {
   const { receivedAt, refreshAt = Infinity, fingerprint } = lifetime;
   const draw = Number.parseInt(fingerprint.slice(0, 8), 16) / 2 ** 32;
-  const planned = receivedAt + Math.max(minIntervalMs, lifeMs(lifetime) * (0.35 + draw / 10));
+  const planned = receivedAt + Math.max(minIntervalMs, msUntilHalf(lifetime, lifeMs(lifetime)) * (0.7 + draw / 5));
   return Math.min(planned, Math.max(refreshAt, receivedAt + minRefreshMs));
 }
 

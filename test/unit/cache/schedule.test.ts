@@ -11,8 +11,10 @@ const day = 24 * hour;
 const start = Date.UTC(2026, 0, 1);
 
 const fingerprint = (index: number): string => createHash('sha256').update(String(index)).digest('hex');
-const lived = (life: number, share = '80000000'): Lifetime => ({
+const lived = (life: number, share = '80000000', backdatedMs = 0): Lifetime => ({
   receivedAt: start,
+  notBefore: start - backdatedMs,
+  notAfter: start + life,
   expiresAt: start + life,
   fingerprint: share.padEnd(64, '0'),
 });
@@ -33,15 +35,40 @@ t.test('the renewal is due at 40 % of the life, give or take 5 %', async (t) => 
   }
 });
 
-t.test('property: after half a minute of life or more the renewal is before half and before the margin, and always the same', async (t) => {
+t.test('property: the renewal is before half of the life and before the margin, and always the same', async (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 10 * second, max: 20_000 * day }), fc.integer(), (life, index) => {
-      const lifetime = { receivedAt: start, expiresAt: start + life, fingerprint: fingerprint(index) };
+      const lifetime = { ...lived(life), fingerprint: fingerprint(index) };
       const due = renewAt(lifetime);
       t.equal(due, renewAt({ ...lifetime }));
       return due > start && due < start + life / 2 && due <= lifetime.expiresAt - Math.min(life / 10, 5 * minute);
     }),
   );
+});
+
+t.test('clients count half from notBefore: a CA that dates back is asked sooner, by at most a half', async (t) => {
+  const cases: readonly (readonly [string, life: number, backdated: number, shares: readonly string[]])[] = [
+    ['signet ca, 24 h', day, 2 * minute, ['0.3495', '0.3994', '0.4494']],
+    ['signet ca, 10 s', 10 * second, second, ['0.3150', '0.3600', '0.4050']],
+    ['istiod, 10 min', 10 * minute, 2 * minute, ['0.2800', '0.3200', '0.3600']],
+    ['istiod, 5 min', 5 * minute, 2 * minute, ['0.2100', '0.2400', '0.2700']],
+    ['half is over when it comes', minute, 10 * day, ['0.1750', '0.2000', '0.2250']],
+    ['the clock of the CA is ahead', hour, -minute, ['0.3500', '0.4000', '0.4500']],
+  ];
+  for (const [name, life, backdated, shares] of cases) {
+    const share = (drawn: string): string => ((renewAt(lived(life, drawn, backdated)) - start) / life).toFixed(4);
+    t.same([share('00000000'), share('80000000'), share('ffffffff')], shares, name);
+  }
+});
+
+t.test('property: unless a CA dates back by half of the life, its certificates are renewed before half of their validity', async (t) => {
+  const lives = fc.integer({ min: 10 * second, max: 20_000 * day });
+  const shares = fc.double({ min: -0.5, max: 0.5, noNaN: true });
+  const isBeforeHalf = (life: number, share: number, index: number): boolean => {
+    const lifetime = { ...lived(life, undefined, life * share), fingerprint: fingerprint(index) };
+    return renewAt(lifetime) < (lifetime.notBefore + lifetime.notAfter) / 2;
+  };
+  t.doesNotThrow(() => fc.assert(fc.property(lives, shares, fc.integer(), isBeforeHalf)));
 });
 
 t.test('the signer may want it sooner, not later, and not before a minute is over', async (t) => {
@@ -58,9 +85,7 @@ t.test('a certificate that is nearly or quite at its end when it comes makes no 
 });
 
 t.test('certificates issued at once are not due at once', async (t) => {
-  const due = Array.from({ length: 500 }, (_, index) =>
-    renewAt({ receivedAt: start, expiresAt: start + day, fingerprint: fingerprint(index) }),
-  );
+  const due = Array.from({ length: 500 }, (_, index) => renewAt({ ...lived(day), fingerprint: fingerprint(index) }));
   const spread = Math.max(...due) - Math.min(...due);
   t.ok(spread > 0.095 * day, `spread over ${spread / day} of the life`);
   const perBucket = new Map<number, number>();
