@@ -52,7 +52,7 @@ export class EncodedSecret {
     return this.#retired;
   }
 
-  /** About what it adds to a response, in bytes. */
+  /** No less than what it adds to a response, in bytes. */
   get size(): number {
     return this.#secret.length + this.name.length + secretTypeUrl.length + 64;
   }

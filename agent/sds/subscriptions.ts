@@ -12,6 +12,8 @@ const ackPatienceMs = 5_000;
 export const refusalMs = 10_000;
 /** A response is cut at this size; the rest follows in the next one. */
 const maxResponseBytes = 1024 * 1024;
+/** More than a response has beside its resources: version, type URL and nonce. */
+const envelopeBytes = 256;
 const maxUnacknowledged = 16;
 const maxMessageLength = 1024;
 
@@ -164,7 +166,7 @@ export function takeNext(state: StreamState, now: number, decide: (subscription:
   const secrets: EncodedSecret[] = [];
   const sent: Sent[] = [];
   const removed: string[] = [];
-  let size = 0;
+  let size = envelopeBytes;
   let until = Infinity;
   for (const subscription of state.dirty) {
     const step = decide(subscription);
@@ -177,8 +179,9 @@ export function takeNext(state: StreamState, now: number, decide: (subscription:
       until = Math.min(until, at);
       continue;
     }
-    const added = step.kind === 'send' ? step.secret.size : subscription.name.length;
-    if (size > 0 && size + added > maxResponseBytes) break;
+    // A removed name has a tag and a length of at most two bytes before it.
+    const added = step.kind === 'send' ? step.secret.size : Buffer.byteLength(subscription.name) + 3;
+    if (sent.length > 0 && size + added > maxResponseBytes) break;
     size += added;
     if (step.kind === 'send') secrets.push(step.secret);
     else removed.push(subscription.name);

@@ -328,21 +328,3 @@ void t.test('default and ROOTCA on one stream, without node', async (t) => {
     ['tlsCertificate', 'validationContext'],
   );
 });
-
-void t.test('a response is cut at 1 MiB, and the rest follows', async (t) => {
-  const { client, secrets } = await openSdsScene(t);
-  const names = Array.from({ length: 900 }, (_, index) => uri(`n${index}`));
-  const svid = secrets.issue(a);
-  for (const name of names)
-    secrets.give(Object.assign(Object.create(svid), { id: { ...svid.id, uri: name }, privateKeyPem: () => Buffer.alloc(1_000, 120) }));
-  const stream = subscribe(client, names);
-  const answered = new Set<string>();
-  let responses = 0;
-  while (answered.size < names.length) {
-    const response = await stream.next();
-    responses += 1;
-    t.ok(response.resources.reduce((sum, any) => sum + (any.value?.length ?? 0), 0) <= 1024 * 1024);
-    for (const name of namesOf(response)) answered.add(name);
-  }
-  t.equal(responses, 2);
-});

@@ -10,6 +10,7 @@ import type { ReceivedSecret } from '../../agent/sds/client.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAgent } from '../fixtures/agent.js';
 import { idOf, podsOf, startTestAgent, statusWhere } from '../fixtures/agent.js';
+import { connect, namesOf, node, typeUrl } from '../fixtures/sds-script.js';
 import { createTestToken } from '../fixtures/tokens.js';
 import { createIntermediate, createLeaf, createRoot, keyPem, pemOf } from '../fixtures/pki.js';
 
@@ -101,6 +102,35 @@ t.test('F137: pods that are there before the agent starts are all served', async
     accounts.map((account) => ['certificate', idOf(account)]),
   );
 });
+
+t.test(
+  'a client with the whole node on one stream: certificates are there before it asks, and a new pod is told as it comes',
+  async (t) => {
+    const accounts = Array.from({ length: 250 }, (_, index) => `a${index}`);
+    const running = await startTestAgent({ pods: podsOf(...accounts) });
+    t.teardown(() => running.stop());
+    const requests = async (): Promise<string | undefined> => {
+      const { host, port } = running.agent.http.value ?? { host: '', port: 0 };
+      const text = await (await fetch(`http://${host}:${port}/metrics`)).text();
+      return /^signet_svid_requests_total\{result="ok"\} (\d+)$/m.exec(text)?.[1];
+    };
+    await statusWhere(running, ({ identities }) => identities.filter(({ state }) => state === 'issued').length === accounts.length);
+    t.equal(await requests(), '250');
+
+    const client = connect(running.agent.addresses.sds);
+    t.teardown(() => client.close());
+    const stream = client.delta();
+    stream.send({ node, typeUrl, resourceNamesSubscribe: [...accounts, 'later'].map(idOf) });
+    const first = await stream.next();
+    t.same([namesOf(first).sort(), first.removedResources], [accounts.map(idOf).sort(), [idOf('later')]]);
+    stream.send({ typeUrl, responseNonce: first.nonce });
+    t.equal(await requests(), '250', 'no CA was asked for it');
+
+    running.writePods(podsOf(...accounts, 'later'));
+    t.same(namesOf(await stream.next()), [idOf('later')]);
+    t.equal(await requests(), '251');
+  },
+);
 
 t.test('what stops leaves nothing behind, and the issuer is found again', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'sa-'));

@@ -5,7 +5,8 @@ import t from 'tap';
 import { deltaNext, deltaRequest } from '../../../agent/sds/delta.js';
 import type { Offer } from '../../../agent/sds/offer.js';
 import { sotwNext, sotwRequest } from '../../../agent/sds/sotw.js';
-import type { Output } from '../../../agent/sds/subscriptions.js';
+import type { Output, StreamState } from '../../../agent/sds/subscriptions.js';
+import { encodeResponse } from '../../../agent/sds/secret.js';
 import { createStreamState, setOffer } from '../../../agent/sds/subscriptions.js';
 import { ready, without } from '../../fixtures/offers.js';
 
@@ -139,3 +140,43 @@ for (const protocol of ['sotw', 'delta'] as const) {
     );
   });
 }
+
+for (const protocol of ['sotw', 'delta'] as const) {
+  const next = protocol === 'sotw' ? sotwNext : (state: StreamState, now: number) => deltaNext(state, now, holdMs);
+  /** The sizes of the responses that these offers make. */
+  const sizesOf = (offers: ReadonlyMap<string, Offer>): number[] => {
+    const state = createStreamState();
+    if (protocol === 'sotw') sotwRequest(state, { names: [...offers.keys()], nonce: '', error: undefined }, 0);
+    else deltaRequest(state, { subscribe: [...offers.keys()], unsubscribe: [], nonce: '', error: undefined }, 0);
+    for (const [name, offer] of offers) setOffer(state, name, offer);
+    const sizes: number[] = [];
+    for (let output = next(state, 0); output.kind === 'send'; output = next(state, 0)) {
+      sizes.push(encodeResponse(protocol, output.nonce, output.secrets, output.removed).length);
+    }
+    return sizes;
+  };
+  const mebibyte = 1024 * 1024;
+
+  void t.test(`${protocol}: a response is cut before it has more than 1 MiB on the wire`, async (t) => {
+    const counts = new Set<number>();
+    for (let slack = 0; slack < 1_024; slack += 16) {
+      const sizes = sizesOf(new Map(['a', 'b'].map((name) => [name, ready(name, 'v'.repeat(32), mebibyte / 2 - slack)])));
+      counts.add(sizes.length);
+      if (sizes.some((size) => size > mebibyte)) t.fail(`${sizes.join(' and ')} bytes`);
+    }
+    t.same([...counts], [2, 1], 'both sides of the cut were seen');
+  });
+}
+
+void t.test('removals count by their bytes, not by their characters', async (t) => {
+  const state = createStreamState();
+  const subscribe = Array.from({ length: 1_000 }, (_, index) => `${index}${'\u20ac'.repeat(1_000)}`);
+  deltaRequest(state, { subscribe, unsubscribe: [], nonce: '', error: undefined }, 0);
+  for (const name of subscribe) setOffer(state, name, without('absent'));
+  const told: string[] = [];
+  for (let output = deltaNext(state, 0, holdMs); output.kind === 'send'; output = deltaNext(state, 0, holdMs)) {
+    t.ok(encodeResponse('delta', output.nonce, output.secrets, output.removed).length <= 1024 * 1024);
+    told.push(...output.removed);
+  }
+  t.same(told, subscribe);
+});
