@@ -43,7 +43,7 @@ for (const profile of profiles) {
     t.strictSame(comparable(objects), comparable(await renderProfile(profile)));
 
     for (const name of ['signet-agent', 'signet-ca'] as const) {
-      if (!objects.some(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === name)) continue;
+      if (!objects.some(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === `${name}-config`)) continue;
       const file = join(directory, `${name}.yaml`);
       writeFileSync(file, configurationIn(objects, name));
       const pod = { NODE_NAME: 'node-1', POD_IP: '10.0.0.1' };

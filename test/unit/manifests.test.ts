@@ -1,6 +1,6 @@
 // The plain manifests, read: what no rule in them may grant. What they do grant is tried by test/cluster/manifests.test.ts.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { parse, parseAllDocuments } from 'yaml';
@@ -66,6 +66,23 @@ t.test('the default is the base with components', (t) => {
   const known = new Set(objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
   for (const { kind, metadata } of readDefaultManifests().objects) t.ok(known.has(`${kind}/${metadata.name}`), `${kind} ${metadata.name}`);
   for (const { kind, metadata } of patches) t.ok(known.has(`${kind}/${metadata.name}`), `a patch of ${kind} ${metadata.name}`);
+  t.end();
+});
+
+// kustomize puts a hash behind the names of the ConfigMaps that it makes, also where a rule has that name for something else.
+t.test('no rule names what a ConfigMap of kustomize is called', (t) => {
+  const directory = join('packaging', 'kustomize');
+  const read = (name: string): readonly unknown[] =>
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith(name))
+      .flatMap((path) => parseAllDocuments(readFileSync(join(directory, path), 'utf8')).map((document) => document.toJS() as unknown));
+  const kustomizations = read('kustomization.yaml') as readonly { readonly configMapGenerator?: readonly { readonly name: string }[] }[];
+  const made = new Set(kustomizations.flatMap(({ configMapGenerator = [] }) => configMapGenerator.map(({ name }) => name)));
+  const roles = read('rbac.yaml') as readonly { readonly rules?: readonly { readonly resourceNames?: readonly string[] }[] }[];
+  const named = roles.flatMap(({ rules = [] }) => rules.flatMap(({ resourceNames = [] }) => resourceNames));
+  t.same([...made].sort(), ['signet-agent-config', 'signet-ca-config']);
+  t.ok(named.includes('signet-ca'));
+  for (const name of named) t.notOk(made.has(name), name);
   t.end();
 });
 
