@@ -175,7 +175,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
   const doors = createTaskGroup(clock, log);
   doors.start('sds', sockets.sds);
   if (localCa !== undefined) doors.start('local ca', (signal) => localCa.run(signal));
-  const notifier = createNotifier({ env, pid: process.pid, native, readiness: readiness.state, clock, log });
+  const notifier = createNotifier({ env, pid: process.pid, native, check: sockets.check, readiness: readiness.state, clock, log });
   doors.start('word to systemd', notifier.run);
   const tasks = createTaskGroup(clock, log);
   const { issuer } = certificates;

@@ -8,6 +8,7 @@ import type { Config } from './config.js';
 import type { Listener } from './listen.js';
 import { listenFd, listenUnix } from './listen.js';
 import type { TcpPlace } from './listen/place.js';
+import { createSelfProbe } from './listen/self-probe.js';
 import type { Metrics } from './metrics.js';
 import { findGroupId } from './runtime/group.js';
 import type { Logger } from './runtime/log.js';
@@ -32,6 +33,8 @@ export interface SocketsOptions {
 export interface Sockets {
   /** Keeps the SDS socket until the signal aborts. */
   sds(this: void, signal: AbortSignal): Promise<void>;
+  /** Settles as soon as the SDS socket is seen to be accepted on. */
+  check(this: void, signal: AbortSignal): Promise<void>;
   /** Keeps the control socket until the signal aborts; until it is called, connections to it are closed. */
   admin(this: void, onConnection: OnConnection, signal: AbortSignal): Promise<void>;
 }
@@ -70,7 +73,8 @@ export async function openSockets({ native, config, env, clock, log, metrics }: 
   let onAdmin: OnConnection = (socket) => socket.destroy();
   const { socket } = config.sds;
   // The control socket second: until then it is that of the agent which may be taken over.
-  const sds = await open('sds', socket.path, socket.mode, socket.group, onSds);
+  const probe = createSelfProbe({ path: socket.path, native }, onSds);
+  const sds = await open('sds', socket.path, socket.mode, socket.group, probe.onConnection);
   const adminMode = config.admin.group === undefined ? 0o600 : 0o660;
   const admin = await open('admin', config.admin.socket.path, adminMode, config.admin.group, (connection) => onAdmin(connection)).catch(
     async (error: unknown) => {
@@ -80,6 +84,7 @@ export async function openSockets({ native, config, env, clock, log, metrics }: 
   );
   return {
     sds: (signal) => sds.run(signal),
+    check: probe.check,
     admin: (onConnection, signal) => {
       onAdmin = onConnection;
       return admin.run(signal);

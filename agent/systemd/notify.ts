@@ -6,7 +6,7 @@ import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Native } from '../runtime/native.js';
 import type { Clock } from '../runtime/time.js';
-import { aborted, sleep } from '../runtime/time.js';
+import { aborted, sleep, withDeadline } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 
 export interface NotifierOptions {
@@ -14,6 +14,11 @@ export interface NotifierOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
   readonly native: Pick<Native, 'sendDatagram'>;
+  /**
+   * Asked before the watchdog is told that the service lives, which it is not unless this settles, within a quarter of the watchdog's time.
+   * Default: it lives while its event loop does.
+   */
+  readonly check?: (signal: AbortSignal) => Promise<void>;
   /** Shown by `systemctl status`. It decides nothing: without pods or a CA the service has started all the same. */
   readonly readiness: Watched<ReadinessState>;
   readonly clock: Clock;
@@ -29,7 +34,8 @@ export interface Notifier {
 const retryMs = 1_000;
 const alive = 'WATCHDOG=1';
 
-export function createNotifier({ env, pid, native, readiness, clock, log }: NotifierOptions): Notifier {
+export function createNotifier(options: NotifierOptions): Notifier {
+  const { env, pid, native, check = async () => {}, readiness, clock, log } = options;
   const socket = env['NOTIFY_SOCKET'] ?? '';
   const aliveMs = watchdogMs(env, pid) / 2;
   // READY=1 once more changes nothing, so that every message may stand for one that was lost.
@@ -44,11 +50,22 @@ export function createNotifier({ env, pid, native, readiness, clock, log }: Noti
       heard = false;
     }
   };
+  const lives = (signal: AbortSignal): Promise<boolean> =>
+    withDeadline(clock, aliveMs / 2, 'check of the service', signal, check).then(
+      () => true,
+      (error: unknown) => {
+        if (!signal.aborted) log.error('the watchdog is not told that the service lives', errorFields(error));
+        return false;
+      },
+    );
   return {
     async run(signal) {
       if (socket === '') return await aborted(signal);
       readiness.subscribe(() => send(state()), signal);
-      while (await passes(clock, heard ? aliveMs : Math.min(retryMs, aliveMs), signal)) send(heard ? alive : `${state()}\n${alive}`);
+      while (await passes(clock, heard ? aliveMs : Math.min(retryMs, aliveMs), signal)) {
+        if (!heard) send(state());
+        if (await lives(signal)) send(alive);
+      }
       send('STOPPING=1');
     },
   };

@@ -111,7 +111,8 @@ t.test('the units', { skip }, async (t) => {
     {
       unit: agent,
       doors: { sds: '/run/test.sock', http: '127.0.0.1:9999' },
-      configure: () => configureAgent(machine),
+      // The watchdog hears from it only while it accepts there.
+      configure: () => configureAgent(machine, { ...agentSettings, sds: { socket: { path: '/run/test.sock' } } }),
       served: ['signet', 'fetch', 'spiffe://example.org/ns/shop/sa/cart', '--socket', '/run/test.sock'],
       status: 'STATUS=ready',
     },
@@ -127,6 +128,7 @@ t.test('the units', { skip }, async (t) => {
       await machine.output('systemctl', 'stop', unit);
       configure();
       const notify = openNotifySocket(join(machine.root, 'tmp/notify'));
+      t.teardown(() => notify.close());
       const child = machine.start(unit, ...(await activated(machine, unit, doors)));
       // The first that connects is the reason to start it.
       await until('it answers at the socket that was passed in', 60_000, async () => (await machine.run(...served)).code === 0, 200);
@@ -142,7 +144,6 @@ t.test('the units', { skip }, async (t) => {
       child.signal('SIGTERM');
       await child.ended;
       t.equal(notify.lines().at(-1), 'STOPPING=1');
-      notify.close();
     });
   }
 

@@ -2,6 +2,7 @@ import t from 'tap';
 import { SignetError } from '../../../agent/runtime/errors.js';
 import type { ReadinessState } from '../../../agent/runtime/lifecycle.js';
 import type { Reason } from '../../../agent/runtime/reasons.js';
+import { aborted } from '../../../agent/runtime/time.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createNotifier } from '../../../agent/systemd/notify.js';
 import { createFakeClock, settle } from '../../fixtures/clock.js';
@@ -9,7 +10,7 @@ import { createRecordingLogger } from '../../fixtures/log.js';
 
 const pid = 4711;
 
-function start(env: Readonly<Record<string, string>>) {
+function start(env: Readonly<Record<string, string>>, check?: (signal: AbortSignal) => Promise<void>) {
   const clock = createFakeClock();
   const log = createRecordingLogger();
   const readiness = new WatchedValue<ReadinessState>({ ready: false, reasons: new Map() });
@@ -20,7 +21,8 @@ function start(env: Readonly<Record<string, string>>) {
     sent.push(`${path} ${text}`);
   };
   const end = new AbortController();
-  const running = createNotifier({ env, pid, native: { sendDatagram }, readiness, clock, log }).run(end.signal);
+  const more = check === undefined ? {} : { check };
+  const running = createNotifier({ env, pid, native: { sendDatagram }, ...more, readiness, clock, log }).run(end.signal);
   const stop = async (): Promise<void> => {
     end.abort();
     await running;
@@ -81,6 +83,34 @@ t.test('what cannot be sent is logged once, and said again as soon as somebody l
   t.match(log.lines[0], { level: 'warn', message: 'systemd cannot be told' });
   manager.listens = true;
   await clock.advance(1_000);
-  t.same(sent, ['/n READY=1\nSTATUS=not ready\nWATCHDOG=1']);
+  t.same(sent, ['/n READY=1\nSTATUS=not ready', '/n WATCHDOG=1']);
   await stop();
+});
+
+t.test('the watchdog hears nothing while the service does not answer', async (t) => {
+  const service = { answers: true };
+  const ends: AbortSignal[] = [];
+  const check = async (signal: AbortSignal): Promise<void> => {
+    ends.push(signal);
+    if (!service.answers) await aborted(signal);
+  };
+  const { clock, log, sent, stop } = start({ NOTIFY_SOCKET: '/n', WATCHDOG_USEC: '20000000' }, check);
+  const beats = (): number => sent.filter((text) => text === '/n WATCHDOG=1').length;
+  await clock.advance(20_000);
+  t.equal(beats(), 2);
+  service.answers = false;
+  await clock.advance(30_000);
+  t.equal(beats(), 2);
+  t.match(log.lines[0], { level: 'error', message: 'the watchdog is not told that the service lives', fields: { kind: 'deadline' } });
+  t.ok(ends.at(-1)?.aborted, 'the wait is over');
+  service.answers = true;
+  await clock.advance(15_000);
+  t.ok(beats() > 2);
+  service.answers = false;
+  await clock.advance(10_000);
+  const { length } = log.lines;
+  await stop();
+  t.equal(sent.at(-1), '/n STOPPING=1', 'a stop does not wait for it');
+  t.equal(log.lines.length, length, 'and is no fault');
+  t.equal(clock.alarms, 0);
 });
