@@ -2,6 +2,7 @@
 // by the signers of request objects. Promises: what decides is noted in the draft of the audit line; that the facts are not known is
 // `unavailable`, never a refusal.
 
+import { maxAwayMs } from '../kube/issuer-keys.js';
 import { SignetError, kindOf } from '../runtime/errors.js';
 import type { AuditDraft, CallerMode } from './audit.js';
 import { maxAuditText } from './audit.js';
@@ -12,7 +13,7 @@ import { decide } from './node-authorizer.js';
 import { missedBy, withPods } from './pod-lookup.js';
 
 /** For how long pods count that are not followed any more; where tokens are told apart without the API server, pods must be too. */
-const maxStaleMs: Readonly<Record<CallerMode, number>> = { 'token-review': 60_000, 'jwks': 900_000, 'request-object': 60_000 };
+const maxStaleMs: Readonly<Record<CallerMode, number>> = { 'token-review': 60_000, 'jwks': maxAwayMs, 'request-object': 60_000 };
 
 /** Throws `denied` with the reason of the refusal. The draft says how the caller is known. */
 export async function authorize(

@@ -40,7 +40,7 @@ export function caSettings() {
     ),
     whenApiServerAway: setting(
       choice('unavailable', 'jwks'),
-      'What happens while the API server cannot be asked. unavailable: calls are told to try again. jwks: tokens are checked against its keys as they were read last and pods count for 15 minutes; revoked tokens pass meanwhile, and the audit line says so.',
+      'What happens while the API server cannot be asked. unavailable: calls are told to try again. jwks: tokens are checked against its keys as they were read last, every five minutes; keys and pods count for 15 minutes; revoked tokens pass meanwhile, and the audit line says so.',
       'unavailable',
     ),
     audiences: setting(audiences(), 'Whom tokens must be for: one of these.', ['signet-ca']),

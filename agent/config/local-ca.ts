@@ -41,7 +41,7 @@ export function localCa() {
     ),
     whenApiServerAway: setting(
       choice('unavailable', 'jwks'),
-      'What happens to callers while the API server cannot be asked about their tokens. unavailable: they are told to try again. jwks: tokens are checked against its keys as they were read last; revoked tokens pass meanwhile, and the audit line says so.',
+      'What happens to callers while the API server cannot be asked about their tokens. unavailable: they are told to try again. jwks: tokens are checked against its keys as they were read last, every five minutes; keys count for 15 minutes; revoked tokens pass meanwhile, and the audit line says so.',
       'unavailable',
     ),
     auth: setting(

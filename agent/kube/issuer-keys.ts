@@ -1,5 +1,6 @@
 // The keys by which the API server signs service account tokens (its OpenID discovery), kept so that tokens can be told apart while it
-// is away. Used by `signet ca` with whenApiServerAway: jwks. What this cannot know is whether a token was revoked meanwhile.
+// is away. Used by `signet ca` and the local CA with whenApiServerAway: jwks. What this cannot know is whether a token was revoked
+// meanwhile. Promise: keys count for a bounded time after they were read.
 
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey, verify } from 'node:crypto';
@@ -14,7 +15,10 @@ import type { TokenHolder } from './token-review.js';
 import { refuseToken } from './token-review.js';
 
 export interface IssuerKeys {
-  /** Throws `unauthenticated` for a token that no kept key has signed or whose claims are not right, `unavailable` without keys. */
+  /**
+   * Throws `unauthenticated` for a token that no kept key has signed or whose claims are not right, `unavailable` without keys and
+   * with such as were read more than `maxAwayMs` ago.
+   */
   verify(token: string): TokenHolder;
   /** Reads the keys every few minutes. */
   run(signal: AbortSignal): Promise<void>;
@@ -28,11 +32,15 @@ export interface IssuerKeysOptions {
   readonly log: Logger;
 }
 
+/** For how long the API server may be away until nothing that was read from it counts any more. */
+export const maxAwayMs = 900_000;
 const refreshMs = 300_000;
 const retryMs = 30_000;
 const maxAnswerBytes = 256 * 1024;
 
 interface Keys {
+  /** Monotonic; when they were asked for. */
+  readonly readAt: number;
   readonly issuer: string;
   /** By `kid`. */
   readonly byId: ReadonlyMap<string, KeyObject>;
@@ -41,14 +49,18 @@ interface Keys {
 export function createIssuerKeys({ client, audiences, clock, log }: IssuerKeysOptions): IssuerKeys {
   let keys: Keys | undefined;
   const read = async (signal: AbortSignal): Promise<Keys> => {
+    const readAt = clock.monotonic();
     const about = await client.request({ path: '/.well-known/openid-configuration', maxBytes: maxAnswerBytes }, signal);
     // RFC 7517 §8.5; the server knows it by no other type.
     const set = await client.request({ path: '/openid/v1/jwks', accept: 'application/jwk-set+json', maxBytes: maxAnswerBytes }, signal);
-    return { issuer: String((about as { issuer?: unknown } | null)?.issuer), byId: importKeys(set) };
+    return { readAt, issuer: String((about as { issuer?: unknown } | null)?.issuer), byId: importKeys(set) };
   };
   return {
     verify(token) {
       if (keys === undefined) throw new SignetError('unavailable', 'no keys of tokens are known', { reason: 'kube-unavailable' });
+      if (clock.monotonic() - keys.readAt > maxAwayMs) {
+        throw new SignetError('unavailable', 'the keys of tokens were read too long ago', { reason: 'kube-unavailable' });
+      }
       return holderOf(verified(token, keys), keys.issuer, audiences, clock.now());
     },
     async run(signal) {

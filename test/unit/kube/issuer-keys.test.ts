@@ -6,7 +6,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 import { createIssuerKeys } from '../../../agent/kube/issuer-keys.js';
 import type { ApiCall } from '../../fixtures/api-server.js';
-import { until } from '../../fixtures/clock.js';
+import { advanceUntil, until } from '../../fixtures/clock.js';
 import { createKubeScene } from '../../fixtures/kube.js';
 
 const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
@@ -140,4 +140,21 @@ t.test('keys are read again, and kept while they cannot be', async (t) => {
   await clock.advance(30_000);
   await until(() => outcome(() => keys.verify(createToken({ ...claims, exp: Math.floor(clock.now() / 1_000) + 60 }))) instanceof Error);
   t.equal(log.lines.length, 1, 'said once');
+});
+
+t.test('keys count for 15 minutes after they were read, and again once they are', async (t) => {
+  const { keys, claims, server, clock, log } = await createScene(t);
+  const verify = (): unknown => outcome(() => keys.verify(createToken({ ...claims, exp: Math.floor(clock.now() / 1_000) + 60 })));
+  await until(() => !(verify() instanceof Error));
+  server.handle = (call) => call.status(503, 'away');
+  for (let elapsedMs = 0; elapsedMs < 900_000; elapsedMs += 30_000) {
+    t.match(verify(), { serviceAccount: 'agent' });
+    await clock.advance(30_000);
+  }
+  t.match(verify(), { serviceAccount: 'agent' }, 'up to the end');
+  await clock.advance(1);
+  t.match(verify(), { kind: 'unavailable', reason: 'kube-unavailable' });
+  server.handle = serve;
+  await advanceUntil(clock, 100, () => !(verify() instanceof Error), 'keys are read again');
+  t.equal(log.lines.length, 1);
 });
