@@ -11,6 +11,7 @@ import type { Clock } from '../runtime/time.js';
 import { formatInstant } from '../runtime/time.js';
 import type { KubeClient } from './client.js';
 import { readJwtClaims } from './jwt.js';
+import { createRefusedTokens } from './refused-tokens.js';
 import { invalidAnswer } from './status.js';
 
 /** A pod or node that a token is bound to. */
@@ -65,6 +66,7 @@ export function createTokenReviewer({ client, audiences, clock, metrics }: Token
   /** In the order in which they were put in, which is that of their ends. */
   const kept = new Map<string, Kept>();
   const ofPod = new Map<string, Set<string>>();
+  const refused = createRefusedTokens(clock);
   const asked = new Map<string, Promise<TokenHolder>>();
 
   const drop = (key: string, { holder }: Kept): void => {
@@ -87,13 +89,15 @@ export function createTokenReviewer({ client, audiences, clock, metrics }: Token
     const uid = holder.pod?.uid ?? '';
     ofPod.set(uid, (ofPod.get(uid) ?? new Set()).add(key));
   };
-  const ask = async (key: string, token: string, expiresAt: number): Promise<TokenHolder> => {
+  const ask = async (key: string, token: string, { notBefore, expiresAt }: Validity): Promise<TokenHolder> => {
     try {
       const holder = await askServer(client, token, audiences);
       metrics.tokenReviews.inc({ way: 'asked', result: 'ok' });
+      refused.delete(key);
       keep(key, holder, expiresAt);
       return holder;
     } catch (error) {
+      if (error instanceof SignetError && error.kind === 'unauthenticated') refused.add(key, error, notBefore);
       metrics.tokenReviews.inc({ way: 'asked', result: kindOf(error) });
       throw error;
     } finally {
@@ -109,8 +113,13 @@ export function createTokenReviewer({ client, audiences, clock, metrics }: Token
         metrics.tokenReviews.inc({ way: 'cached', result: 'ok' });
         return known.holder;
       }
-      const { expiresAt } = preCheck(token, audiences, clock.now());
-      const pending = asked.get(key) ?? ask(key, token, expiresAt);
+      const validity = preCheck(token, audiences, clock.now());
+      const refusal = refused.get(key);
+      if (refusal !== undefined) {
+        metrics.tokenReviews.inc({ way: 'cached', result: refusal.kind });
+        throw refusal;
+      }
+      const pending = asked.get(key) ?? ask(key, token, validity);
       asked.set(key, pending);
       return await pending;
     },
@@ -126,18 +135,25 @@ export function refuseToken(reason: ReasonCode, fields: Fields = {}): SignetErro
   return new SignetError('unauthenticated', 'the token is not accepted', { reason, fields });
 }
 
+/** ms since the epoch, as a token says of itself. */
+interface Validity {
+  readonly notBefore: number;
+  readonly expiresAt: number;
+}
+
 /** What a token says of itself is believed only where it speaks against it: that spares the API server the call. */
-function preCheck(token: string, audiences: readonly string[], now: number): { readonly expiresAt: number } {
+function preCheck(token: string, audiences: readonly string[], now: number): Validity {
   const claims = token.length > maxTokenLength ? undefined : readJwtClaims(token);
   if (claims === undefined) throw refuseToken('token-malformed');
-  const { aud, exp } = claims;
+  const { aud, nbf, iat, exp } = claims;
   const named = [aud].flat();
   if (!audiences.some((audience) => named.includes(audience))) {
     throw refuseToken('token-audience', { audiences: named.slice(0, 8).map((audience) => String(audience).slice(0, 256)) });
   }
   if (typeof exp !== 'number') throw refuseToken('token-malformed');
   if (exp * 1_000 <= now) throw refuseToken('token-expired', { expiredAt: formatInstant(Math.max(0, Math.min(exp * 1_000, now))) });
-  return { expiresAt: exp * 1_000 };
+  const notBefore = Math.max(0, ...[nbf, iat].filter((at) => typeof at === 'number'));
+  return { notBefore: notBefore * 1_000, expiresAt: exp * 1_000 };
 }
 
 async function askServer(client: KubeClient, token: string, audiences: readonly string[]): Promise<TokenHolder> {

@@ -115,6 +115,42 @@ t.test('an answer that does not say all of it is a refusal', async (t) => {
   }
 });
 
+t.test('a token that is refused again and again is asked about ever more seldom, and counts as soon as it is found good', async (t) => {
+  const { reviewer, server, token, clock } = await createScene(t, (call) => call.json({ status: { authenticated: false } }, 201));
+  const one = token();
+  const refused = async (calls: number): Promise<void> => {
+    await t.rejects(reviewer.review(one), { name: 'SignetError', kind: 'unauthenticated', reason: 'token-refused' });
+    t.equal(server.calls.length, calls);
+  };
+  await refused(1);
+  await clock.advance(1_000);
+  await refused(2);
+  await clock.advance(999);
+  await refused(2);
+  await clock.advance(1);
+  await refused(3);
+  server.handle = (call) => call.json({ status: good }, 201);
+  await clock.advance(1_999);
+  await refused(3);
+  await clock.advance(1);
+  t.match(await reviewer.review(one), { serviceAccount: 'agent' });
+  t.equal(server.calls.length, 4);
+});
+
+t.test('a refusal of a token that may become good is not remembered', async (t) => {
+  for (const aheadMs of [30_000, 0, -59_000]) {
+    const { reviewer, server, clock } = await createScene(t, (call) => call.json({ status: { authenticated: false } }, 201));
+    const notBefore = clock.now() + aheadMs;
+    const one = createTestToken({ audiences: ['signet-ca'], notBefore, expiresAt: notBefore + 3_600_000 });
+    for (const _ of [1, 2, 3]) {
+      await t.rejects(reviewer.review(one), { name: 'SignetError', reason: 'token-refused' });
+      await clock.advance(100);
+    }
+    server.handle = (call) => call.json({ status: good }, 201);
+    t.match(await reviewer.review(one), { serviceAccount: 'agent' });
+  }
+});
+
 t.test('without a pod the token is not bound', async (t) => {
   const { reviewer, token } = await createScene(t, (call) => call.json({ status: { ...good, user: { ...user, extra: {} } } }, 201));
   t.match(await reviewer.review(token()), { pod: undefined, node: undefined, credentialId: '' });
@@ -127,11 +163,14 @@ t.test('an API server that is away, refuses us or talks nonsense is no refusal o
     [(call: ApiCall) => call.status(401, 'who'), 'kube-unauthenticated'],
     [(call: ApiCall) => call.json({}), 'kube-answer-invalid'],
   ] as const) {
-    const { reviewer, token, server } = await createScene(t, handle);
+    const { reviewer, token, server, clock } = await createScene(t, handle);
     const one = token();
-    const error: unknown = await reviewer.review(one).catch((thrown: unknown) => thrown);
-    t.equal(kindOf(error), 'unavailable');
-    t.equal(reasonOf(error), reason);
+    for (const _ of [1, 2]) {
+      const error: unknown = await reviewer.review(one).catch((thrown: unknown) => thrown);
+      t.equal(kindOf(error), 'unavailable');
+      t.equal(reasonOf(error), reason);
+      await clock.advance(1_000);
+    }
     server.handle = (call) => call.json({ status: good }, 201);
     t.match(await reviewer.review(one), { serviceAccount: 'agent' });
   }
