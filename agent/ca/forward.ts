@@ -1,8 +1,8 @@
 // Certificates for keys that are not ours: a CSR that somebody else made goes to the upstreams, and what comes back passes the
 // checks of every answer. Called by the local CA, which has checked the caller, what it may ask for and the CSR.
 // Promises: an answer or an error in bounded time, the wait for a turn included; one call at a time for an identity and key; the
-// token of a caller is sent for that caller's own request and never again, and nobody fails by the token of another; no
-// certificate is handed out of which half the lifetime is over.
+// token of a caller is sent for that caller's own request and never again, and nobody fails by the token of another, or by its
+// deadline; no certificate is handed out of which half the lifetime is over.
 
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Metrics } from '../metrics.js';
@@ -75,7 +75,13 @@ export interface CsrForwarderOptions {
 /** How a request was answered: by a call of its own, one that was under way, or one of a moment ago. */
 type Way = 'called' | 'joined' | 'kept';
 
-type Flight = Turn<ForwardAnswer>;
+/** A call that others may join. */
+interface Flight extends Turn<ForwardAnswer> {
+  /** Aborts when nobody holds the call any more. */
+  readonly left: AbortSignal;
+  /** Keeps the call going until the signal aborts. */
+  hold(signal: AbortSignal): void;
+}
 
 const priorities = { waiting: 'waited-for', routine: 'routine' } as const satisfies Record<ForwardRequest['priority'], Priority>;
 
@@ -86,15 +92,17 @@ export function createCsrForwarder(options: CsrForwarderOptions): CsrForwarder {
   const recent = createRecentAnswers(clock);
   let underWay = 0;
 
-  /** One call of its own, which others may join. */
-  const start = (request: ForwardRequest, signal: AbortSignal): Promise<ForwardAnswer> => {
+  /** A call that lasts until whoever holds it has left. */
+  const start = (request: ForwardRequest): Flight => {
     const name = nameOf(request);
     // Made before it waits: what is no token is no reason to take a turn.
     const wanted = toCaRequest(request, auth);
-    const work = (): Promise<ForwardAnswer> => call(wanted, (answer) => check(answer, request, clock), signal);
-    const flight = takeTurn(queue, { priority: priorities[request.priority], group: 'forwarded' }, work, signal);
+    const startedAt = clock.monotonic();
+    const { left, hold } = createHold();
+    const work = (): Promise<ForwardAnswer> => call(wanted, (answer) => check(answer, request, clock), left);
+    const turn = takeTurn(queue, { priority: priorities[request.priority], group: 'forwarded' }, work, left);
     const end = (): boolean => flights.delete(name);
-    const result = flight.result.then(
+    const result = turn.result.then(
       (answer) => {
         end();
         recent.add(name, answer);
@@ -105,8 +113,17 @@ export function createCsrForwarder(options: CsrForwarderOptions): CsrForwarder {
         throw error;
       },
     );
-    flights.set(name, { ...flight, result });
-    return result;
+    const flight: Flight = {
+      ...turn,
+      result,
+      left,
+      // Those who come late join, but a call that hangs ends however many follow.
+      hold: (signal) => {
+        if (clock.monotonic() - startedAt < deadlineMs) hold(signal);
+      },
+    };
+    flights.set(name, flight);
+    return flight;
   };
 
   const obtain = async (request: ForwardRequest, signal: AbortSignal): Promise<readonly [Way, ForwardAnswer]> => {
@@ -114,13 +131,19 @@ export function createCsrForwarder(options: CsrForwarderOptions): CsrForwarder {
       const kept = recent.get(nameOf(request));
       if (kept !== undefined) return ['kept', kept];
       const flight = flights.get(nameOf(request));
-      if (flight === undefined) return ['called', await start(request, signal)];
+      if (flight === undefined) {
+        const own = start(request);
+        own.hold(signal);
+        return ['called', await own.result];
+      }
       if (request.priority === 'waiting') flight.move(priorities.waiting);
+      // The token of one caller is not used for another.
+      if (auth === 'upstream') flight.hold(signal);
       try {
         return ['joined', await flight.result];
       } catch (error) {
         // What another was refused, by its token or because it left, is no answer for this one.
-        if (signal.aborted || (auth !== 'caller' && kindOf(error) !== 'cancelled')) throw error;
+        if (signal.aborted || (auth === 'upstream' && !flight.left.aborted)) throw error;
       }
     }
   };
@@ -146,6 +169,22 @@ export function createCsrForwarder(options: CsrForwarderOptions): CsrForwarder {
         underWay -= 1;
         metrics.forwardSeconds.observe((clock.monotonic() - startedAt) / 1_000);
       }
+    },
+  };
+}
+
+function createHold(): Pick<Flight, 'left' | 'hold'> {
+  const end = new AbortController();
+  let holders = 0;
+  return {
+    left: end.signal,
+    hold(signal) {
+      holders += 1;
+      const leave = (): void => {
+        holders -= 1;
+        if (holders === 0) end.abort(signal.reason);
+      };
+      signal.addEventListener('abort', leave, { once: true });
     },
   };
 }

@@ -7,27 +7,14 @@ import { withDeadline } from '../../../agent/runtime/time.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { csrToPem } from '../../../agent/x509/csr.js';
 import { createFakeClock, until } from '../../fixtures/clock.js';
-import { callerOf, createForwardRequest, createForwardScene, never } from '../../fixtures/forward.js';
-import type { FakeIstioCa, IstioOutcome } from '../../fixtures/istio-ca.js';
+import { alsoAsked, callerOf, createForwardRequest, createForwardScene, holdAnswers, never } from '../../fixtures/forward.js';
+import type { FakeIstioCa } from '../../fixtures/istio-ca.js';
 import { createFakeIstioCa, refusals } from '../../fixtures/istio-ca.js';
 import { id } from '../../fixtures/istio-scene.js';
 import { createIntermediate, createRoot, createTestKey, dayMs, hourMs } from '../../fixtures/pki.js';
 import { createTestToken } from '../../fixtures/tokens.js';
 
 const emptyCa: Omit<CaClient, 'request'> = { name: 'empty', subject: 'none', roots: new WatchedValue([]) };
-
-/** Answers that are given when the test says so. */
-function holdAnswers(ca: FakeIstioCa): { answer(outcome?: IstioOutcome): void } {
-  const held: ((outcome: IstioOutcome) => void)[] = [];
-  ca.outcome = () => new Promise((resolve) => held.push(resolve));
-  return { answer: (outcome) => held.shift()?.(outcome) };
-}
-
-/** The same request of another caller. */
-const alsoAsked = (request: ForwardRequest, token = createTestToken({ account: 'istio-system/other' })): ForwardRequest => ({
-  ...request,
-  caller: callerOf(token),
-});
 
 t.test('the CA sees the call as if it had come from the caller', async (t) => {
   const ca = await createFakeIstioCa(t, { callerIdentity: id.uri });
@@ -128,26 +115,6 @@ t.test('nobody fails by the token of another: who had joined tries with its own'
     ca.calls.map(({ headers }) => headers['authorization']),
     [request, second].map(({ caller }) => `Bearer ${caller.token}`),
   );
-});
-
-t.test('a caller that leaves ends its call; whoever had joined goes on', async (t) => {
-  const ca = await createFakeIstioCa(t);
-  const { answer } = holdAnswers(ca);
-  for (const auth of ['caller', 'upstream'] as const) {
-    const { forwarder } = createForwardScene(t, [ca], { auth });
-    const before = ca.calls.length;
-    const leaving = new AbortController();
-    const request = await createForwardRequest();
-    const left = t.rejects(forwarder.forward(request, leaving.signal), { name: 'SignetError', kind: 'cancelled' });
-    const joined = forwarder.forward(alsoAsked(request), never);
-    await until(() => ca.calls.length === before + 1);
-    leaving.abort();
-    await left;
-    await until(() => ca.calls.length === before + 2);
-    answer();
-    answer();
-    t.match((await joined).chain[0].uriSans, [id.uri], auth);
-  }
 });
 
 t.test('as an upstream is configured: the agent asks with a token of its own, and a refusal is one for all', async (t) => {
