@@ -9,7 +9,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 import { createUnaryServer } from '../../../agent/grpc/unary-server.js';
 import { createFakeClock } from '../../fixtures/clock.js';
-import { connectRaw, frame, frameFlag, frameType, grpcHeaders, ping } from '../../fixtures/http2-raw.js';
+import { connectRaw, errorCode, frame, frameFlag, frameType, grpcHeaders, ping, rstStream } from '../../fixtures/http2-raw.js';
 import type { RawClient } from '../../fixtures/http2-raw.js';
 import { createTestMetrics } from '../../fixtures/metrics.js';
 import { createScene } from '../../fixtures/scene.js';
@@ -27,12 +27,14 @@ const echo = {
   responseDeserialize: same,
 } as const;
 
-async function start(t: Test) {
+type Handler = (call: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>) => void;
+
+async function start(t: Test, handler: Handler = ({ request }, reply) => reply(null, request)) {
   const clock = createFakeClock();
   const server = createUnaryServer(
     {
       definition: { Echo: echo },
-      handlers: { Echo: ({ request }: ServerUnaryCall<Buffer, Buffer>, reply: sendUnaryData<Buffer>) => reply(null, request) },
+      handlers: { Echo: handler },
       missed: () => {},
     },
     {
@@ -96,4 +98,24 @@ t.test('what does not end is ended at the deadline', async (t) => {
   await drained;
   await until('the end', 30_000, () => client.closed);
   t.notOk(answered(client));
+});
+
+t.test('a call that its caller takes back with its message is not left to its handler', async (t) => {
+  const handled = { begun: 0, cancelled: 0 };
+  const { connect } = await start(t, (call) => {
+    handled.begun += 1;
+    call.on('cancelled', () => (handled.cancelled += 1));
+  });
+  const client = await connect();
+  for (let stream = 1; stream < 20; stream += 2) {
+    await client.send(
+      frame(frameType.headers, frameFlag.endHeaders, stream, grpcHeaders(path)),
+      frame(frameType.data, frameFlag.endStream, stream, message),
+      rstStream(stream, errorCode.cancel),
+    );
+  }
+  await client.send(ping());
+  await until('all was read', 30_000, () => client.frames.some(({ type, flags }) => type === frameType.ping && flags === 1));
+  await until('each handler that began was told', 30_000, () => handled.cancelled === handled.begun);
+  t.pass();
 });
