@@ -8,7 +8,7 @@ import { patchObject } from '../kube/objects.js';
 import type { UserInfo } from '../kube/token-review.js';
 import { readHolder } from '../kube/token-review.js';
 import { SignetError } from '../runtime/errors.js';
-import { checkCsr, identityIn } from '../x509/csr-policy.js';
+import { checkCsr, identityIn, pemBytes } from '../x509/csr-policy.js';
 import type { AuditDraft } from './audit.js';
 import { maxAuditText } from './audit.js';
 import { authorize } from './authorize.js';
@@ -90,12 +90,12 @@ async function decideCsr({ does, signerName, authority }: CsrSignerOptions, obje
   const spec = (object['spec'] ?? {}) as Spec;
   const caller = callerOf(spec, policy, draft);
   checkUsages(spec.usages);
-  const pem = Buffer.from(String(spec.request), 'base64').toString('latin1');
-  const identity = identityIn(pem);
+  const bytes = pemBytes(Buffer.from(String(spec.request), 'base64').toString('latin1'));
+  const identity = identityIn(bytes);
   draft.identity = identity.slice(0, maxAuditText);
   const { uri } = (await authorize(cluster, policy, { caller, identity }, draft)).id;
   // Another signer signs the request as it is: what is left out here would be in its certificate.
-  const checked = await checkCsr(pem, uri, does === 'sign' ? csr : { ...csr, extras: 'strict' });
+  const checked = await checkCsr(bytes, uri, does === 'sign' ? csr : { ...csr, extras: 'strict' });
   const askedMs = typeof spec.expirationSeconds === 'number' ? spec.expirationSeconds * 1_000 : 0;
   // A hint to the one who signs (certificates.k8s.io/v1, expirationSeconds).
   if (does === 'sign')

@@ -15,7 +15,7 @@ import { errorFields } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
 import { formatInstant, settleWithin } from '../runtime/time.js';
 import type { CsrPolicy } from '../x509/csr-policy.js';
-import { checkCsr } from '../x509/csr-policy.js';
+import { checkCsr, pemBytes } from '../x509/csr-policy.js';
 import type { AuditDraft, AuditLog } from './audit.js';
 import { maxAuditText, recordDecision } from './audit.js';
 import { authorize } from './authorize.js';
@@ -128,7 +128,7 @@ function createWork({ clusterOf, policy, csr, keys, issue }: ServiceOptions) {
     if (cluster === undefined) throw new SignetError('unauthenticated', 'the cluster is not known', { reason: 'cluster-unknown' });
     const caller = await authenticate(cluster, token, draft);
     const { uri } = (await authorize(cluster, policy, { caller, identity }, draft)).id;
-    const checked = await checkCsr(csrPem, uri, csr);
+    const checked = await checkCsr(pemBytes(csrPem), uri, csr);
     return await certify({ keys, issue }, checked, { uri, lifetimeMs }, draft);
   };
 }

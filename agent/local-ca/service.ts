@@ -149,7 +149,8 @@ function createWork({ authenticate, admit, forwarder, bundle, issued, lifetimeMs
     const { token, clusterId } = readCaller(metadata);
     const id = await identify(draft, token, requested, signal);
     draft['identity'] = id.uri;
-    const { publicKeySpki, spkiSha256 } = await checkCsr(csrPem, id.uri, csrPolicy);
+    const csr = pemBytes(csrPem);
+    const { publicKeySpki, spkiSha256 } = await checkCsr(csr, id.uri, csrPolicy);
     draft['spkiSha256'] = spkiSha256;
     const roots = bundle.value?.roots;
     if (roots === undefined) throw new SignetError('unavailable', 'the trust bundle is not known yet', { reason: 'bundle-missing' });
@@ -157,7 +158,7 @@ function createWork({ authenticate, admit, forwarder, bundle, issued, lifetimeMs
       .forward(
         {
           id,
-          csr: pemBytes(csrPem),
+          csr,
           publicKeySpki,
           lifetimeMs: request.lifetimeMs <= 0 ? lifetimeMs : Math.min(Math.max(request.lifetimeMs, minLifetimeMs), lifetimeMs),
           caller: { token: token ?? '', impersonates: requested !== undefined, clusterId: clusterId === '' ? undefined : clusterId },

@@ -87,6 +87,10 @@ export const authorityReasons = {
     sentence: 'The certificate request asks for extensions.',
     action: 'Leave them out, or set csr.extras of signet ca to ignore, which leaves them out of the certificate.',
   },
+  'csr-extra-attribute': {
+    sentence: 'The certificate request has attributes beside its extensions, such as a challenge password.',
+    action: 'Leave them out, or set csr.extras of signet ca to ignore, which heeds none of them.',
+  },
   'csr-usages': {
     sentence: 'The request object asks for other usages than those of a certificate of a workload.',
     action: 'Ask for digital signature, client auth and server auth; key encipherment may be there too.',

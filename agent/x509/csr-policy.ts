@@ -34,18 +34,18 @@ export interface CheckedCsr {
 /** PEM with one block; what a CSR of RSA 4096 takes is 2 KiB. */
 const maxPemLength = 16 * 1024;
 
-/** The identity of a request that alone says which one is meant: its one URI. Throws `invalid`. */
-export function identityIn(pem: string): string {
-  const { uris = [] } = readCsr(pemBytes(pem)).extensions.subjectAltName ?? {};
+/** The identity of a request in DER that alone says which one is meant: its one URI. Throws `invalid`. */
+export function identityIn(bytes: Buffer): string {
+  const { uris = [] } = readCsr(bytes).extensions.subjectAltName ?? {};
   const [uri] = uris;
   if (uri === undefined) throw refuse('csr-other-name', { uri: '' });
   if (uris.length > 1) throw refuse('csr-extra-name', { uris: uris.slice(0, 8) });
   return uri;
 }
 
-/** Throws `invalid` with the failed check. */
-export async function checkCsr(pem: string, uri: string, policy: CsrPolicy): Promise<CheckedCsr> {
-  const csr = readCsr(pemBytes(pem));
+/** A request in DER for an identity. Throws `invalid` with the failed check. */
+export async function checkCsr(bytes: Buffer, uri: string, policy: CsrPolicy): Promise<CheckedCsr> {
+  const csr = readCsr(bytes);
   if (policy.extras === 'strict') {
     refuseExtras(csr, uri);
     refuseExtensions(csr, [extensionOids.subjectAltName]);
@@ -125,9 +125,11 @@ function refuseExtras({ subject, extensions }: Csr, uri: string): void {
   if (!saysNothing(subject)) throw refuse('csr-extra-name', { subject: subject.toString('hex').slice(0, 512) });
 }
 
-function refuseExtensions({ extensions }: Csr, allowed: readonly string[]): void {
+/** Other attributes too: some carry extensions by another name, and whoever signs the request as it is may heed them. */
+function refuseExtensions({ extensions, otherAttributes }: Csr, allowed: readonly string[]): void {
   const others = [...extensions.types].filter((type) => !allowed.includes(type));
   if (others.length > 0) throw refuse('csr-extra-extension', { extensions: others.slice(0, 8) });
+  if (otherAttributes.length > 0) throw refuse('csr-extra-attribute', { attributes: otherAttributes.slice(0, 8) });
 }
 
 function saysNothing(subject: Buffer): boolean {

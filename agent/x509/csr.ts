@@ -25,6 +25,8 @@ export interface Csr {
   readonly subject: Buffer;
   readonly publicKeySpki: Buffer;
   readonly extensions: Extensions;
+  /** The types (dotted OIDs) of its other attributes (RFC 2986 §4.1), such as a challenge password. */
+  readonly otherAttributes: readonly string[];
   /** What is signed, by which algorithm (dotted OID), and the signature. */
   readonly signed: Buffer;
   readonly signatureAlgorithm: string;
@@ -90,14 +92,16 @@ export function parseCsr(bytes: Buffer): Csr {
     const whole = der.decode(bytes);
     const [info, algorithm, signature, ...more] = der.elements(whole);
     if (info === undefined) throw new SignetError('invalid', 'malformed structure');
-    const [version, subject, publicKey, attributes, ...rest] = der.elements(info);
+    const [version, subject, publicKey, attributeSet, ...rest] = der.elements(info);
     if (subject === undefined || publicKey === undefined || more.length + rest.length > 0)
       throw new SignetError('invalid', 'malformed structure');
     if (der.readSmallInteger(version) !== 0) throw new SignetError('invalid', 'unknown version');
+    const attributes = attributeSet === undefined ? [] : der.contextElements(attributeSet).map(readAttribute);
     return {
       subject: der.encode(subject),
       publicKeySpki: der.encode(publicKey),
-      extensions: readExtensions(attributes === undefined ? [] : requestedExtensions(attributes)),
+      extensions: readExtensions(requestedExtensions(attributes)),
+      otherAttributes: attributes.flatMap(({ type }) => (type === extensionRequest ? [] : type)),
       signed: der.encode(info),
       signatureAlgorithm: der.readOid(der.elements(algorithm)[0]),
       signature: der.readBitStringBytes(signature),
@@ -107,11 +111,20 @@ export function parseCsr(bytes: Buffer): Csr {
   }
 }
 
-function requestedExtensions(attributes: der.Asn1): readonly der.Asn1[] {
-  const requests = der.contextElements(attributes).filter((attribute) => der.readOid(der.elements(attribute)[0]) === extensionRequest);
+interface Attribute {
+  readonly type: string;
+  readonly values: readonly der.Asn1[];
+}
+
+function readAttribute(attribute: der.Asn1): Attribute {
+  const [type, values] = der.elements(attribute);
+  return { type: der.readOid(type), values: der.elements(values, der.tags.set) };
+}
+
+function requestedExtensions(attributes: readonly Attribute[]): readonly der.Asn1[] {
+  const requests = attributes.filter(({ type }) => type === extensionRequest);
   if (requests.length > 1) throw new SignetError('invalid', 'two extension requests');
-  const values = requests[0] === undefined ? [] : der.elements(der.elements(requests[0])[1], der.tags.set);
-  return values.flatMap((value) => der.elements(value));
+  return requests.flatMap(({ values }) => values).flatMap((value) => der.elements(value));
 }
 
 /** Whether the request is signed by this key of it. */

@@ -1,9 +1,11 @@
 import t from 'tap';
 import { certifiedKeyTypes } from '../../../agent/x509/csr-policy.js';
+import * as der from '../../../agent/x509/der.js';
 import { readCertificates } from '../../../agent/x509/pem.js';
+import { extension } from '../../../agent/x509/sign.js';
 import { until } from '../../fixtures/clock.js';
 import { agentPod, caIdOf, clusterPod } from '../../fixtures/cluster-pods.js';
-import { createTestCsr } from '../../fixtures/csrs.js';
+import { createTestCsr, otherExtensionRequest } from '../../fixtures/csrs.js';
 import { createTestKey, dayMs, hourMs } from '../../fixtures/pki.js';
 import type { RequestScene } from '../../fixtures/request-scene.js';
 import { agentUser, createRequestScene, csrPath } from '../../fixtures/request-scene.js';
@@ -173,18 +175,25 @@ t.test('for another signer: approved by the same check and not signed, or denied
 t.test('what another signer would take into its certificate is denied, also where we would leave it out', async (t) => {
   const foreign = 'example.org/other';
   const authority = { csr: { extras: 'ignore', keyTypes: certifiedKeyTypes } } as const;
-  const scene = await createRequestScene(t, { csrApproved: [foreign], authority });
-  const request = requestFor({ uris: [web], dnsNames: ['kubernetes.default.svc'] });
-  scene.addCsr('theirs', { signerName: foreign, request });
-  scene.addCsr('ours', { request });
-  scene.run();
-  await answered(scene, 'theirs');
-  await answered(scene, 'ours');
-  t.same(typesIn(scene, 'theirs'), ['Denied']);
-  const [leaf] = readCertificates(Buffer.from(certificateIn(scene, 'ours'), 'base64').toString(), { source: 'status' });
-  t.same([leaf?.uriSans, leaf?.otherSans], [[web], 0]);
-  t.match(
-    scene.audit.filter(({ decision }) => decision === 'refuse'),
-    [{ reason: 'csr-extra-name', peer: csrPath('theirs') }],
-  );
+  const isCa = extension(der.oid('2.5.29.19'), true, der.sequence(der.boolean(true)));
+  for (const [spec, reason] of [
+    [{ dnsNames: ['kubernetes.default.svc'] }, 'csr-extra-name'],
+    [{ extensions: [isCa] }, 'csr-extra-extension'],
+    [{ attributes: [otherExtensionRequest(isCa)] }, 'csr-extra-attribute'],
+  ] as const) {
+    const scene = await createRequestScene(t, { csrApproved: [foreign], authority });
+    const request = requestFor({ uris: [web], ...spec });
+    scene.addCsr('theirs', { signerName: foreign, request });
+    scene.addCsr('ours', { request });
+    scene.run();
+    await answered(scene, 'theirs');
+    await answered(scene, 'ours');
+    t.same(typesIn(scene, 'theirs'), ['Denied']);
+    const [leaf] = readCertificates(Buffer.from(certificateIn(scene, 'ours'), 'base64').toString(), { source: 'status' });
+    t.same([leaf?.uriSans, leaf?.otherSans, leaf?.isCa], [[web], 0, false]);
+    t.match(
+      scene.audit.filter(({ decision }) => decision === 'refuse'),
+      [{ reason, peer: csrPath('theirs') }],
+    );
+  }
 });
