@@ -85,20 +85,31 @@ export function createRequestLoop(kind: RequestKind, options: RequestLoopOptions
     return undefined;
   };
 
+  /** Answers what waits there until the signal aborts, or the API server does not serve the group in this version any more. */
+  const serve = async (group: string, outer: AbortSignal): Promise<void> => {
+    const gone = new AbortController();
+    const signal = AbortSignal.any([outer, gone.signal]);
+    const waiting = watchRequests(kind, group, options);
+    const tell = (): void => reason.set(waiting.snapshot.value.reason ?? fault);
+    const onAnswer = (error: unknown, path: string): void => {
+      if (error !== undefined && fault === undefined) log.warn('cannot answer a request yet', { path, ...errorFields(error) });
+      fault = error === undefined ? undefined : { code: 'requests-unanswered', detail: describeError(error) };
+      tell();
+    };
+    waiting.snapshot.subscribe(tell, signal);
+    const watching = waiting.run(signal).finally(() => gone.abort());
+    await Promise.all([watching, answerAll(kind, { ...options, log, group, waiting, onAnswer, signal })]);
+  };
+
   return {
     reason,
     async run(signal) {
-      const group = await findGroup(signal);
-      if (group !== undefined) {
-        const waiting = watchRequests(kind, group, options);
-        const tell = (): void => reason.set(waiting.snapshot.value.reason ?? fault);
-        const onAnswer = (error: unknown, path: string): void => {
-          if (error !== undefined && fault === undefined) log.warn('cannot answer a request yet', { path, ...errorFields(error) });
-          fault = error === undefined ? undefined : { code: 'requests-unanswered', detail: describeError(error) };
-          tell();
-        };
-        waiting.snapshot.subscribe(tell, signal);
-        await Promise.all([waiting.run(signal), answerAll(kind, { ...options, log, group, waiting, onAnswer, signal })]);
+      for (let attempt = 1; !signal.aborted; attempt += 1) {
+        const group = await findGroup(signal);
+        if (group === undefined) break;
+        await serve(group, signal);
+        // As above.
+        await sleep(clock, backoff(attempt, askGroupAgain), signal).catch(() => undefined);
       }
       // It is for another replica to say.
       reason.set(undefined);
@@ -126,6 +137,7 @@ function watchRequests(kind: RequestKind, group: string, options: RequestLoopOpt
       isWaitingForUs(kind, object) && object.metadata?.name !== undefined
         ? { namespace: object.metadata.namespace, name: object.metadata.name }
         : undefined,
+    endsWhenGone: true,
     unread: { code: 'requests-unread', detail: resource },
   });
 }

@@ -71,6 +71,8 @@ export function createPodCertificate(options: PodCertificateOptions): RequestKin
       };
       const body = { apiVersion: `certificates.k8s.io/${spoken}`, kind: 'PodCertificateRequest', metadata, spec };
       return await client.request({ method: 'POST', path, body }, signal).catch((error: unknown) => {
+        // The version may not be served any more: the next request asks.
+        if (statusOf(error) === 404) served = undefined;
         throw explained(error, signerName);
       });
     },

@@ -18,7 +18,7 @@ import { detailOf, fromStatus, isVersionUnusable, retryAfterOf, statusOf } from 
 
 export interface Reflector<T> {
   readonly snapshot: Watched<Snapshot<T>>;
-  /** Lists and watches until the signal aborts; never rejects for outside trouble. */
+  /** Lists and watches until the signal aborts, or the collection is gone; never rejects for outside trouble. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -31,6 +31,11 @@ export interface ReflectorOptions<T> {
   /** For logs and the `resource` label: `pods`, `configmaps`, … */
   readonly resource: string;
   readonly project: Project<T>;
+  /**
+   * Ends where the server has no such collection, as when it does not serve that version any more: for whoever then asks which it
+   * serves. Default false: it is tried again.
+   */
+  readonly endsWhenGone?: boolean;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: CommonMetrics;
@@ -112,6 +117,7 @@ export async function reflect<T>(options: ReflectorOptions<T>, copy: ObjectSink<
     } catch (error) {
       if (signal.aborted) return;
       failed(error);
+      if (options.endsWhenGone === true && statusOf(error) === 404) return;
       sound = false;
       delay = retryAfterOf(error) ?? 0;
     }

@@ -62,6 +62,7 @@ export function createClusterTrustBundleSource({ select, ...shared }: ClusterTru
       query: { fieldSelector: `${field}=${value}` },
       resource: 'clustertrustbundles',
       project: ({ spec }) => textIn(spec, 'trustBundle'),
+      endsWhenGone: true,
     }),
   );
 }
@@ -72,6 +73,7 @@ interface Objects {
   readonly resource: string;
   /** The PEM in an object. */
   readonly project: (object: KubeObject) => string | undefined;
+  readonly endsWhenGone?: boolean;
 }
 
 function reflect({ client, clock, log, metrics }: ClusterRootOptions, label: string, objects: Objects): Reflector<string> {
@@ -129,9 +131,9 @@ function createObjectRootSource(
         } catch (error) {
           if (signal.aborted) return;
           reason.set({ code: reasonOf(error) ?? 'bundle-missing', detail: `${label}: ${describeError(error)}` });
-          // Rejects only when the signal aborts, which ends the loop.
-          await sleep(clock, backoff(attempt, retryAfter), signal).catch(() => undefined);
         }
+        // Rejects only when the signal aborts, which ends the loop.
+        await sleep(clock, backoff(attempt, retryAfter), signal).catch(() => undefined);
       }
     },
   };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { advanceUntil, settle, until } from '../../fixtures/clock.js';
 import type { RequestScene } from '../../fixtures/request-scene.js';
-import { createRequestScene, csrPath } from '../../fixtures/request-scene.js';
+import { createRequestScene, csrPath, podCertificatePath, requestSigner } from '../../fixtures/request-scene.js';
 
 const isSigned = ({ status }: RequestScene, name: string): boolean => status(csrPath(name))['certificate'] !== undefined;
 const reasonOf = ({ signers }: RequestScene) => [...signers.degradations.values()][0]?.value?.code;
@@ -143,4 +143,35 @@ t.test('it stops while the API server does not answer', async (t) => {
   await stop();
   t.same(scene.audit, []);
   t.equal(await waiting(), 0, 'another replica counts them now');
+});
+
+t.test('an API group whose version is served no more is looked for again, and so is one that left', async (t) => {
+  const path = '/apis/certificates.k8s.io';
+  const discovery: Record<string, readonly string[]> = { [`${path}/v1beta1`]: ['podcertificaterequests'] };
+  const scene = await createRequestScene(t, { csrSigner: undefined, podCertificateSigner: requestSigner, discovery });
+  let served: string | undefined = 'v1beta1';
+  scene.store.refuse = (call) =>
+    call.path.includes('/podcertificaterequests') && !call.path.startsWith(`${path}/${served}/`) ? 404 : undefined;
+  const serve = (version: string | undefined): void => {
+    for (const key of Object.keys(discovery)) delete discovery[key];
+    if (version !== undefined) discovery[`${path}/${version}`] = ['podcertificaterequests'];
+    served = version;
+    scene.store.cut();
+  };
+  const isAnswered = (name: string, version: string): boolean =>
+    scene.status(podCertificatePath(name, version))['certificateChain'] !== undefined;
+  scene.addPodCertificate('one', {}, 'v1beta1');
+  scene.run();
+  await until(() => isAnswered('one', 'v1beta1'));
+  serve('v1');
+  scene.addPodCertificate('two', {}, 'v1');
+  await advanceUntil(scene.clock, 500, () => isAnswered('two', 'v1'));
+  await until(() => reasonOf(scene) === undefined);
+  serve(undefined);
+  await advanceUntil(scene.clock, 500, () => reasonOf(scene) === 'request-unserved');
+  scene.addPodCertificate('three', {}, 'v1');
+  serve('v1');
+  await advanceUntil(scene.clock, 500, () => isAnswered('three', 'v1'));
+  await until(() => reasonOf(scene) === undefined);
+  t.pass();
 });

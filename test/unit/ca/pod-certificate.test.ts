@@ -58,6 +58,19 @@ t.test('R110 v1: the pod, its account and its node by UID, and a request that sa
   t.equal(server.calls.filter(({ path }) => path.endsWith('/v1')).length, 1, 'the version is looked for once');
 });
 
+t.test('a version that is served no more is looked for again', async (t) => {
+  const versions = ['v1beta1'];
+  const { create } = await scene(t, versions, (call) => {
+    const isGone = call.method === 'POST' && !versions.some((version) => call.path.includes(`/${version}/`));
+    if (isGone) call.status(404, 'the server could not find the requested resource');
+    return isGone;
+  });
+  t.equal((await create()).apiVersion, 'certificates.k8s.io/v1beta1');
+  versions.splice(0, 1, 'v1');
+  await t.rejects(create(), { name: 'SignetError', kind: 'notFound' });
+  t.equal((await create()).apiVersion, 'certificates.k8s.io/v1');
+});
+
 t.test('R110 before v1: the key, and a signature of the pod over SHA-256 whatever the key', async (t) => {
   for (const version of ['v1beta1', 'v1alpha1']) {
     const { create } = await scene(t, [version]);

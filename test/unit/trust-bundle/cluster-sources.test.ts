@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { createClusterTrustBundleSource, createConfigMapRootSource } from '../../../agent/trust-bundle/cluster-sources.js';
 import type { RootSource } from '../../../agent/trust-bundle.js';
 import type { ApiCall, ApiStream } from '../../fixtures/api-server.js';
-import { until } from '../../fixtures/clock.js';
+import { advanceUntil, until } from '../../fixtures/clock.js';
 import type { KubeScene } from '../../fixtures/kube.js';
 import { createKubeScene } from '../../fixtures/kube.js';
 import { createIntermediate, createRoot, pemOf } from '../../fixtures/pki.js';
@@ -141,4 +141,20 @@ t.test('a server that has none is asked again', async (t) => {
   server.handle = (call) => (call.query['watch'] === undefined ? answers(call) : before(call));
   await clock.advance(2_000);
   await has(one);
+});
+
+t.test('a version that is served no more: the next one is looked for', async (t) => {
+  const create = (kube: KubeScene): RootSource => createClusterTrustBundleSource({ select: { name: 'a' }, ...kube });
+  const { server, clock, streams, has, source } = await scene(t, create, [bundle('a', one)], served('v1beta1'));
+  await has(one);
+  const before = server.handle;
+  const answers = served('v1');
+  server.handle = (call) => {
+    if (call.path.includes('/v1beta1/')) call.status(404, 'the server could not find the requested resource');
+    else if (call.query['watch'] === undefined) answers(call);
+    else before(call);
+  };
+  for (const stream of streams.splice(0)) stream.end();
+  await advanceUntil(clock, 500, () => streams.length > 0 && source.reason.value === undefined);
+  t.match(server.calls.at(-1), { path: '/apis/certificates.k8s.io/v1/clustertrustbundles' });
 });
