@@ -2,6 +2,7 @@
 // on live facts, `signet ca explain` on those of a node, `signet ca audit verify` on those of a log.
 // Rules: a pod may have its own identity; the agent of a node may have that of any account with a live pod on the node.
 
+import { matchesPattern } from '../identity/pattern.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import { createSpiffeId, parseSpiffeId } from '../identity/spiffe-id.js';
 import { SignetError } from '../runtime/errors.js';
@@ -67,7 +68,7 @@ export function decide({ policy, pods }: Facts, { caller, identity }: Request): 
   }
   const account = formatAccount(caller);
   if (!policy.nodeAgents.has(account)) return refuse('caller-no-node-agent', account);
-  const denied = policy.deny.find((pattern) => matches(pattern, formatAccount(id)));
+  const denied = policy.deny.find((pattern) => matchesPattern(pattern, formatAccount(id)));
   if (denied !== undefined) return refuse('identity-denied', denied);
   const there = [...pods.on(callerPod.node, id)];
   const through = there.find(isLive);
@@ -108,10 +109,4 @@ function readIdentity({ trustDomain }: Policy, asked: string | Account): SpiffeI
     if (!(error instanceof SignetError)) throw error;
     return refuse('identity-invalid', error.message);
   }
-}
-
-/** Each `*` of the pattern stands for any characters but the slash. */
-function matches(pattern: string, account: string): boolean {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.\\+?^${}()|[\]]/g, '\\$&'));
-  return new RegExp(`^${parts.join('[^/]*')}$`).test(account);
 }

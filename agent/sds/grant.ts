@@ -1,6 +1,7 @@
 // What a peer may ask for. The peer policy makes grants at accept; the SDS service asks them about each name.
 // Pure; a grant says nothing about what exists on the node, so a refusal tells a peer nothing about others.
 
+import { matchesPattern } from '../identity/pattern.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { Fields } from '../runtime/errors.js';
 import type { Reason } from '../runtime/reasons.js';
@@ -36,7 +37,7 @@ export function covers(grant: Grant, id: SpiffeId): boolean {
     case 'own':
       return grant.id.uri === id.uri;
     case 'patterns':
-      return grant.patterns.some((pattern) => matches(pattern, id.uri));
+      return grant.patterns.some((pattern) => matchesPattern(pattern, id.uri));
     case 'none':
       return false;
   }
@@ -45,27 +46,4 @@ export function covers(grant: Grant, id: SpiffeId): boolean {
 /** Whether keys handed out under this grant belong to somebody else than the peer: such a hand-out is audited. */
 export function isDelegate(grant: Grant): boolean {
   return grant.kind === 'node' || grant.kind === 'patterns';
-}
-
-// Part by part, so that a star never spans a slash and no pattern becomes a regular expression that backtracks across the whole text.
-function matches(pattern: string, uri: string): boolean {
-  const wanted = pattern.split('/');
-  const parts = uri.split('/');
-  return wanted.length === parts.length && wanted.every((part, index) => matchesPart(part, parts[index] ?? ''));
-}
-
-// Greedy from the left: each literal is looked for after the one before; the last one is anchored at the end.
-function matchesPart(pattern: string, text: string): boolean {
-  const literals = pattern.split('*');
-  const first = literals[0] ?? '';
-  if (literals.length === 1) return first === text;
-  const last = literals[literals.length - 1] ?? '';
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const literal of literals.slice(1, -1)) {
-    const found = text.indexOf(literal, at);
-    if (found < 0) return false;
-    at = found + literal.length;
-  }
-  return text.length - last.length >= at && text.endsWith(last);
 }
