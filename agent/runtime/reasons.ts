@@ -33,7 +33,10 @@ export const reasons = {
     action: 'Ask for a name in the trust domain of this agent, or correct trustDomain in its configuration.',
   },
   // Upstream CA
-  'ca-unavailable': { sentence: 'The CA cannot be reached.', action: 'Check that the CA runs and that this node reaches its address.' },
+  'ca-unavailable': {
+    sentence: 'The CA cannot be reached.',
+    action: 'Check that the CA runs, that endpoints of the upstream names it, and that this node reaches it.',
+  },
   'ca-deadline': { sentence: 'The CA did not answer in time.', action: 'Check the load and health of the CA.' },
   'ca-denied': {
     sentence: 'The CA refused to issue this certificate.',
@@ -139,7 +142,7 @@ export const reasons = {
   },
   'san-mismatch': {
     sentence: 'The certificate does not name exactly the requested SPIFFE ID.',
-    action: 'Check that the CA supports issuing for the requested identity and does not add names.',
+    action: 'Check that trustDomain is that of the CA, and that it issues for the requested identity and adds no names.',
   },
   'trust-anchor-unknown': {
     sentence: 'The certificate does not chain to a root that this upstream may chain to.',
