@@ -11,7 +11,7 @@ t.test('node docs/generate.mjs leaves no difference', async (t) => {
   await t.resolves(check);
 });
 
-const pages = ['.', 'docs', 'docs/decisions', 'docs/runbooks', 'packaging/monitoring'].flatMap((directory) =>
+const pages = ['.', 'docs', 'docs/clients', 'docs/decisions', 'docs/runbooks', 'packaging/monitoring'].flatMap((directory) =>
   readdirSync(directory)
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(directory, name)),
