@@ -45,5 +45,5 @@ export function imageLayout({ directory, layers, config, architecture, reference
   };
   writeFileSync(join(directory, 'index.json'), JSON.stringify(index), { mode: 0o644 });
   writeFileSync(join(directory, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }), { mode: 0o644 });
-  return { archive: tarOf(directory, epoch, '--mode=u=rwX,go=rX'), digest: manifest.digest };
+  return { archive: tarOf(directory, epoch, '.', '--mode=u=rwX,go=rX'), digest: manifest.digest };
 }

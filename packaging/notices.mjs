@@ -47,3 +47,8 @@ export function formatNotices(root, folders) {
   });
   return `Signet contains the following third-party packages.\n\n${entries.join('\n\n\n')}\n`;
 }
+
+/** `name@version` of each package that such a text lists. */
+export function packagesInNotices(text) {
+  return Array.from(text.matchAll(/^(\S+) (\S+), .*\n\n-+$/gm), ([, name, version]) => `${name}@${version}`);
+}

@@ -71,8 +71,8 @@ export function makeDirectory(tree, path) {
   }
 }
 
-/** A tar archive of the tree: owned by root, in the order of names, every time the same. */
-export function tarOf(tree, epoch, ...options) {
+/** A tar archive of what is in the directory, or of one member of it: owned by root, in the order of names, every time the same. */
+export function tarOf(directory, epoch, member = '.', ...options) {
   const fixed = ['--sort=name', `--mtime=@${epoch}`, '--owner=0', '--group=0', '--numeric-owner', '--format=gnu'];
-  return execFileSync('tar', ['--create', ...fixed, ...options, '--directory', tree, '.'], { maxBuffer: 1024 * 1024 * 1024 });
+  return execFileSync('tar', ['--create', ...fixed, ...options, '--directory', directory, member], { maxBuffer: 1024 * 1024 * 1024 });
 }

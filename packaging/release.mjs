@@ -1,0 +1,105 @@
+// `node packaging/release.mjs DIRECTORY [--no-audit]`, after `npm ci`, on Debian: all that a release has, for the architecture of this
+// machine, with checksums. Two runs on one commit, in whatever directory, give the same bytes. Without SOURCE_DATE_EPOCH it takes the time
+// of the commit, and refuses a tree with other changes. --no-audit: for a registry that gives no advisories.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { parse } from 'yaml';
+import { auditPackages } from './release-audit.mjs';
+import { formatSbom, shippedPackages } from './release-sbom.mjs';
+import { architecture, files, installNode, putEntries, root, sourceDateEpoch, tarOf, version } from './tree.mjs';
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'no-audit': { type: 'boolean', default: false } } });
+if (positionals[0] === undefined) throw new Error('usage: node packaging/release.mjs DIRECTORY [--no-audit]');
+const directory = resolve(positionals[0]);
+
+checkTree();
+checkVersions();
+mkdirSync(directory);
+const epoch = sourceDateEpoch();
+const stage = mkdtempSync(join(tmpdir(), 'signet-release-'));
+try {
+  run('npm', 'run', '--silent', 'build');
+  if (!values['no-audit']) for (const line of auditPackages(shippedPackages())) console.log(`not shipped, ${line}`);
+  pack(`signet-${version}-linux-${architecture}.tar.gz`, `signet-${version}`, bundle());
+  pack(`signet-${version}.tgz`, 'signet', filesBelow('packaging/chart'));
+  run(process.execPath, 'packaging/deb.mjs', directory);
+  run(process.execPath, 'packaging/image.mjs', directory);
+  const node = installNode(join(stage, 'npm'));
+  write(`signet-${version}-${architecture}.cdx.json`, formatSbom(node, epoch));
+  write('THIRD-PARTY-NOTICES.txt', readFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt')));
+  write('SHA256SUMS', readdirSync(directory).sort().map(checksum).join(''));
+} finally {
+  rmSync(stage, { recursive: true, force: true });
+}
+
+/** What is released is a commit. */
+function checkTree() {
+  if (process.env.SOURCE_DATE_EPOCH !== undefined) return;
+  const changes = execFileSync('git', ['status', '--porcelain'], { cwd: root, encoding: 'utf8' });
+  if (changes !== '') throw new Error(`the tree is not that of a commit:\n${changes}`);
+}
+
+/** The version stands in several files, whose readers know no other place. */
+function checkVersions() {
+  const text = (path) => readFileSync(join(root, path), 'utf8');
+  const chart = parse(text('packaging/chart/Chart.yaml'));
+  const tag = (path) => parse(text(path)).images[0].newTag;
+  const found = {
+    'package-lock.json': JSON.parse(text('package-lock.json')).version,
+    'packaging/chart/Chart.yaml': chart.version,
+    'packaging/chart/Chart.yaml, appVersion': chart.appVersion,
+    ...Object.fromEntries(
+      ['base', 'components/ca'].map((name) => `packaging/kustomize/${name}/kustomization.yaml`).map((path) => [path, tag(path)]),
+    ),
+  };
+  const wrong = Object.entries(found).filter(([, each]) => each !== version);
+  if (wrong.length > 0) throw new Error(`package.json has ${version}:\n${wrong.map(([path, each]) => `${path} has ${each}`).join('\n')}`);
+}
+
+/** What runs on a Node that is there, with the launch settings, units and examples for it. */
+function bundle() {
+  const rest = ['LICENSE', 'packaging/code-cache.mjs', 'packaging/launch.env', 'packaging/launch-ca.env'];
+  return [...files, ...rest]
+    .map((path) => [path, path])
+    .concat(filesBelow('systemd', 'systemd/'), filesBelow('docs/examples', 'docs/examples/'));
+}
+
+/** [name in the archive, path in the tree] of each file. */
+function filesBelow(path, prefix = '') {
+  return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
+    .map((file) => [`${prefix}${file.slice(path.length + 1)}`, file]);
+}
+
+function pack(name, top, entries) {
+  const tree = mkdtempSync(join(stage, 'tree-'));
+  putEntries(
+    tree,
+    entries.map(([path, file]) => [`${top}/${path}`, 0o644, { file: join(root, file) }]),
+  );
+  write(name, gzipSync(tarOf(tree, epoch, top)));
+}
+
+function write(name, content) {
+  writeFileSync(join(directory, name), content);
+  chmodSync(join(directory, name), 0o644);
+}
+
+/** As `sha256sum --check` reads it. */
+function checksum(name) {
+  const digest = createHash('sha256')
+    .update(readFileSync(join(directory, name)))
+    .digest('hex');
+  return `${digest}  ${name}\n`;
+}
+
+function run(command, ...args) {
+  execFileSync(command, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, SOURCE_DATE_EPOCH: epoch } });
+}
