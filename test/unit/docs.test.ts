@@ -11,18 +11,33 @@ t.test('node docs/generate.mjs leaves no difference', async (t) => {
   await t.resolves(check);
 });
 
-const pages = ['.', 'docs', 'docs/clients', 'docs/decisions', 'docs/runbooks', 'packaging/monitoring'].flatMap((directory) =>
-  readdirSync(directory)
+const pages = ['.', 'docs', 'packaging', 'proto', 'systemd', 'test'].flatMap((directory) =>
+  readdirSync(directory, { recursive: directory !== '.', encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(directory, name)),
 );
 
-t.test('links and paths in the pages lead to files', (t) => {
-  t.ok(pages.includes('SECURITY.md') && pages.includes('docs/envoy.md'));
+/** What a link into the page may end with: its headings, as they are written in addresses. */
+const anchorsOf = (text: string): ReadonlySet<string> =>
+  new Set(
+    [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+
+t.test('links and paths in the pages lead to files, and to headings in them', (t) => {
+  for (const known of ['SECURITY.md', 'docs/envoy.md', 'packaging/chart/README.md', 'test/cluster/suites.md'])
+    t.ok(pages.includes(known), known);
   for (const page of pages) {
     const text = readFileSync(page, 'utf8');
-    for (const [, target = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g))
-      t.ok(existsSync(join(dirname(page), target)), `${page}: ${target}`);
+    for (const [, target = '', anchor = ''] of text.matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)) {
+      const path = target === '' ? page : join(dirname(page), target);
+      t.ok(existsSync(path), `${page}: ${target}`);
+      if (anchor !== '') t.ok(anchorsOf(readFileSync(path, 'utf8')).has(anchor), `${page}: ${target}#${anchor}`);
+    }
     for (const [, path = ''] of text.matchAll(/`((?:agent|docs|packaging|proto|systemd|test|\.ci)\/[\w./-]+)`/g))
       t.ok(existsSync(path), `${page}: ${path}`);
   }
