@@ -54,8 +54,7 @@ function entriesOf(node) {
     ['usr/bin/signet', 0o755, from('packaging/deb/signet')],
     ...readdirSync(join(root, 'systemd')).map((name) => [`usr/lib/systemd/system/${name}`, 0o644, from(`systemd/${name}`)]),
     [`${doc}/systemd.md`, 0o644, from('docs/systemd.md')],
-    [`${doc}/examples/agent.yaml`, 0o644, from('docs/examples/agent.yaml')],
-    [`${doc}/examples/ca.yaml`, 0o644, from('docs/examples/ca.yaml')],
+    ...['agent.yaml', 'ca.yaml', 'pods.yaml'].map((name) => [`${doc}/examples/${name}`, 0o644, from(`docs/examples/${name}`)]),
   ];
 }
 

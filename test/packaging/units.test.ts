@@ -3,18 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { runToEnd } from '../fixtures/child.js';
 import { buildDeb } from '../fixtures/deb.js';
-import {
-  agentSettings,
-  changeUnit,
-  configureAgent,
-  configureCa,
-  installDeb,
-  kubeconfig,
-  property,
-  untilReady,
-} from '../fixtures/installed.js';
+import { agentSettings, changeUnit, configureAgent, configureCa, installDeb, property, untilReady } from '../fixtures/installed.js';
 import { startMachine, whyNoMachine } from '../fixtures/machine.js';
 import type { Machine } from '../fixtures/machine.js';
 import { openNotifySocket } from '../fixtures/notify-socket.js';
@@ -175,23 +165,11 @@ t.test('the units', { skip }, async (t) => {
     t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--pem'), before);
   });
 
-  t.test('the agent is the node of the kubelet, whose credential only root reads', async (t) => {
-    const openssl = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-    const { stdout } = await runToEnd('openssl', [...openssl, '-subj', '/O=system:nodes/CN=system:node:node-7', '-keyout', '-']);
-    machine.write('/var/lib/kubelet/pki/kubelet-client-current.pem', stdout);
-    const file = '/var/lib/kubelet/pki/kubelet-client-current.pem';
-    machine.write('/etc/kubernetes/kubelet.conf', kubeconfig({ 'client-certificate': file, 'client-key': file }));
-    const { node: _, ...settings } = agentSettings;
-    configureAgent(machine, { ...settings, kubeconfig: '/etc/kubernetes/kubelet.conf' });
-    await machine.output('systemctl', 'restart', agent);
-    await untilReady(machine, agent);
-    t.match(await machine.output('signet', 'status'), /node +node-7 in trust domain/);
-  });
-
   t.test('the key of the sealed state may be a credential', async (t) => {
     configureAgent(machine);
-    machine.write('/etc/signet/state-key', Buffer.alloc(32, 7));
-    await changeUnit(machine, agent, ['[Service]', 'LoadCredential=signet-state-key:/etc/signet/state-key']);
+    const file = '/etc/signet/state-key.cred';
+    await machine.output('sh', '-c', `head -c 32 /dev/urandom | systemd-creds encrypt --name=signet-state-key - ${file}`);
+    await changeUnit(machine, agent, ['[Service]', `LoadCredentialEncrypted=signet-state-key:${file}`]);
     await untilReady(machine, agent);
     await machine.output('rm', '/run/signet/state/sealed-key');
     await machine.output('systemctl', 'restart', agent);

@@ -100,8 +100,14 @@ impl Client {
         Changes { shared: self.shared.clone(), editions, seen }
     }
 
-    /// Ends the stream and wipes the keys that no [`Identity`] holds any more. Waiting fetches fail, and so do later ones.
-    pub fn close(&self) {
+    /// Ends the stream and wipes the keys that no [`Identity`] holds any more. Waiting fetches fail.
+    pub async fn close(mut self) {
+        self.stop();
+        // It was aborted: there is no result.
+        drop((&mut self.task).await);
+    }
+
+    fn stop(&self) {
         self.task.abort();
         self.shared.lock().close();
         self.shared.publish();
@@ -110,7 +116,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.close();
+        self.stop();
     }
 }
 

@@ -19,8 +19,6 @@ mod protocol;
 mod secret;
 mod shared;
 mod store;
-#[cfg(test)]
-mod tests;
 mod wire;
 
 pub use client::{Changes, Client, Options, start};
