@@ -3,7 +3,7 @@
 // (account, audience, cluster) stands beside the reason.
 
 import type { Fields } from '../runtime/errors.js';
-import { SignetError, fromGrpcCode } from '../runtime/errors.js';
+import { SignetError, connectionFault, fromGrpcCode } from '../runtime/errors.js';
 import type { ErrorKind } from '../runtime/errors.js';
 import { redact } from '../runtime/log.js';
 import type { ReasonCode } from '../runtime/reasons.js';
@@ -55,7 +55,7 @@ export function toCaError({ code, details }: CallStatus, fields: Fields): Signet
   const kind = meaning?.kind ?? fromGrpcCode(code);
   return new SignetError(kind, meaning?.message ?? 'ca failed', {
     reason: meaning?.reason ?? 'ca-failed',
-    fields: { ...fields, status: code, answer: redact(details).slice(0, maxDetails) },
+    fields: { ...fields, status: code, answer: redact(connectionFault(details)).slice(0, maxDetails) },
   });
 }
 

@@ -66,11 +66,12 @@ export function formatStatus(status: Status, streams: StreamsStatus<StreamFacts>
 function formatSelfCheck({ lookedAt, checks }: Status['selfCheck'], now: number): string {
   if (lookedAt === undefined) return 'not done yet';
   const count = (wanted: CheckStatus['state']): number => checks.filter(({ state }) => state === wanted).length;
-  const [faults, unknown] = [count('fault'), count('unknown')];
+  const faults = count('fault');
+  const unknown = checks.filter(({ state }) => state === 'unknown').map(({ name }) => name);
   const ago = formatDuration(now - (parseInstant(lookedAt) ?? now));
   const counted = [
     ...(faults === 0 ? [] : [`${faults} at fault`]),
-    ...(unknown === 0 ? [] : [`${unknown} could not be told`]),
+    ...(unknown.length === 0 ? [] : [`${unknown.length} could not be told (${unknown.join(', ')})`]),
     `${count('ok')} ok`,
   ];
   return `${counted.join(', ')}, ${ago} ago`;

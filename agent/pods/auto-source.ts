@@ -101,7 +101,8 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
           if (signal.aborted) return;
           if (current !== undefined) break;
           passedOver.push(`${candidate.name}: ${reason.code} (${reason.detail})`);
-          if (candidate === (chosen ?? candidate)) code = reason.code;
+          // Where none ever worked, one that refuses is there, and what it refuses can be granted: the others are perhaps not meant.
+          if (chosen === undefined ? !code.endsWith('-denied') : candidate === chosen) code = reason.code;
           if (passedOver.length === candidates.length) view.set({ ...view.value, reason: { code, detail: passedOver.join('; ') } });
         }
         current = undefined;

@@ -7,7 +7,7 @@ import { Client, credentials, status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { k8s, v1alpha1 } from '#proto/pods-api.js';
 import type { Metrics } from '../metrics.js';
-import { describeError } from '../runtime/errors.js';
+import { connectionFault, describeError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
@@ -149,6 +149,6 @@ function apply(pods: Map<string, Pod>, { type, pod: bytes }: v1alpha1.WatchPodsE
 
 function toReason(error: unknown): Reason {
   const { code, details } = error as Partial<ServiceError>;
-  const detail = details ?? describeError(error);
+  const detail = details === undefined ? describeError(error) : connectionFault(details);
   return { code: code === status.FAILED_PRECONDITION ? 'pods-api-not-ready' : 'pods-api-unavailable', detail };
 }

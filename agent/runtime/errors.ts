@@ -65,8 +65,15 @@ export function describeError(error: unknown): string {
 
 /** The cause chain with the values that were compared, for people who ask why. */
 export function explainError(error: unknown): string {
-  const compared = Object.entries(fieldsOf(error)).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
+  const compared = Object.entries(fieldsOf(error)).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [`${name} ${value}`],
+  );
   return [describeError(error), ...compared].join(', ');
+}
+
+/** What gRPC says of a connection that could not be made, without the frame that it puts around the error. */
+export function connectionFault(details: string): string {
+  return /^No connection established\. Last error: (?:Error: )?(.*?)\. Resolution note: /s.exec(details)?.[1] ?? details;
 }
 
 // A refused connection to a name with several addresses is an AggregateError without a message: its parts say what happened.

@@ -3,7 +3,7 @@
 
 import { Client, credentials, status as grpcStatus } from '@grpc/grpc-js';
 import type { StatusObject } from '@grpc/grpc-js';
-import { SignetError, fromGrpcCode, isRetryable, kindOf, reasonOf } from '../runtime/errors.js';
+import { SignetError, connectionFault, fromGrpcCode, isRetryable, kindOf, reasonOf } from '../runtime/errors.js';
 import type { ErrorOptions } from '../runtime/errors.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff, sleep, withDeadline } from '../runtime/time.js';
@@ -175,7 +175,7 @@ async function follow(path: string, request: Subscription, signal: AbortSignal, 
 const hungUp = 'peer-unknown';
 
 function toError({ code, details }: StatusObject, path: string): SignetError {
-  const options: ErrorOptions = { cause: new Error(details), fields: { path } };
+  const options: ErrorOptions = { cause: new Error(connectionFault(details)), fields: { path } };
   const unavailable = (message: string): SignetError => new SignetError('unavailable', message, options);
   if (code === grpcStatus.UNIMPLEMENTED || /Protocol error/.test(details))
     return unavailable('what listens on the socket is no sds server');

@@ -39,6 +39,8 @@ t.test('the answer of the CA stands beside what is known here, bounded', async (
   const { fields, message } = toCaError({ code: 16, details: 'x'.repeat(5_000) }, { ca: 'ca.test:15012' });
   t.same(fields, { ca: 'ca.test:15012', status: 16, answer: 'x'.repeat(300) });
   t.equal(message, 'ca does not accept the token');
+  const details = 'No connection established. Last error: Error: connect ECONNREFUSED 10.0.0.1:15012. Resolution note: ';
+  t.equal(toCaError({ code: 14, details }, {}).fields['answer'], 'connect ECONNREFUSED 10.0.0.1:15012');
 });
 
 t.test('the lifetime that is allowed', async (t) => {

@@ -58,6 +58,19 @@ t.test('none works: all are said, and tried again', async (t) => {
   t.equal(auto.view.value.reason, undefined);
 });
 
+t.test('none ever worked: the reason is that of the first that refuses', async (t) => {
+  const { one, two, three, auto } = await scene(t);
+  for (const [source, reason] of [
+    [one, { code: 'pods-api-unavailable', detail: 'ENOENT' }],
+    [two, denied],
+    [three, { code: 'kubelet-unavailable', detail: 'ECONNREFUSED' }],
+  ] as const) {
+    source.fail(reason);
+    await settle();
+  }
+  t.match(auto.view.value.reason, { code: 'kube-denied', detail: /^one: pods-api-unavailable .*; two: .*; three: kubelet-unavailable/ });
+});
+
 t.test('one that worked has a minute to recover; its view stays until another is complete', async (t) => {
   const { one, two, auto, clock, names } = await scene(t);
   one.set([createPod('a')]);

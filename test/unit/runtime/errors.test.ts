@@ -2,7 +2,9 @@ import t from 'tap';
 import type { ErrorKind } from '../../../agent/runtime/errors.js';
 import {
   SignetError,
+  connectionFault,
   describeError,
+  explainError,
   fieldsOf,
   fromGrpcCode,
   isRetryable,
@@ -90,6 +92,18 @@ t.test('fieldsOf gathers the fields of the chain', async (t) => {
   t.same(fieldsOf(outer), { name: 'outer', line: 7 });
   t.same(fieldsOf(new Error('foreign')), {});
   t.same(fieldsOf(undefined), {});
+});
+
+t.test('explainError adds what was compared, as far as there is anything', async (t) => {
+  const error = new SignetError('denied', 'ask', { fields: { account: 'shop/cart', clusterId: '', node: undefined, status: 0 } });
+  t.equal(explainError(error), 'ask, account shop/cart, status 0');
+});
+
+t.test('what gRPC says of a connection, without its frame', async (t) => {
+  const framed = (error: string, note = ''): string => `No connection established. Last error: ${error}. Resolution note: ${note}`;
+  t.equal(connectionFault(framed('Error: connect ENOENT /run/a.sock')), 'connect ENOENT /run/a.sock');
+  t.equal(connectionFault(framed('self-signed certificate', 'no address')), 'self-signed certificate');
+  t.equal(connectionFault('Connection dropped'), 'Connection dropped');
 });
 
 t.test('a chain that loops ends', async (t) => {

@@ -100,14 +100,8 @@ impl Client {
         Changes { shared: self.shared.clone(), editions, seen }
     }
 
-    /// Ends the stream and wipes the keys that no [`Identity`] holds any more. Waiting fetches fail.
-    pub async fn close(mut self) {
-        self.stop();
-        // It was aborted: there is no result.
-        drop((&mut self.task).await);
-    }
-
-    fn stop(&self) {
+    /// Ends the stream and wipes the keys that no [`Identity`] holds any more. Waiting fetches fail, and so do later ones.
+    pub fn close(&self) {
         self.task.abort();
         self.shared.lock().close();
         self.shared.publish();
@@ -116,7 +110,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.stop();
+        self.close();
     }
 }
 

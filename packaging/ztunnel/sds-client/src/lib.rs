@@ -19,6 +19,8 @@ mod protocol;
 mod secret;
 mod shared;
 mod store;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use client::{Changes, Client, Options, start};

@@ -2,7 +2,7 @@
 //! `envoy.extensions.transport_sockets.tls.v3`). Used by the two protocols and the scripted server of the tests. What
 //! may hold a key has no derived `Debug` and is wiped when it is dropped.
 
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The only type of resource on these streams.
 pub(crate) const SECRET_TYPE: &str = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
@@ -92,7 +92,7 @@ pub(crate) struct DiscoveryResponse {
 }
 
 /// `google.protobuf.Any`, here always around a [`Secret`].
-#[derive(PartialEq, prost::Message)]
+#[derive(PartialEq, prost::Message, Zeroize, ZeroizeOnDrop)]
 #[prost(skip_debug)]
 pub(crate) struct Any {
     #[prost(string, tag = "1")]
@@ -126,7 +126,7 @@ pub(crate) struct ValidationContext {
 }
 
 /// `envoy.config.core.v3.DataSource` without the forms that name a file or a variable of the client.
-#[derive(PartialEq, prost::Message)]
+#[derive(PartialEq, prost::Message, Zeroize, ZeroizeOnDrop)]
 #[prost(skip_debug)]
 pub(crate) struct DataSource {
     #[prost(bytes = "vec", tag = "2")]
@@ -141,19 +141,6 @@ impl DataSource {
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let source = if self.inline_bytes.is_empty() { &mut self.inline_string } else { &mut self.inline_bytes };
         std::mem::take(source)
-    }
-}
-
-impl Drop for DataSource {
-    fn drop(&mut self) {
-        self.inline_bytes.zeroize();
-        self.inline_string.zeroize();
-    }
-}
-
-impl Drop for Any {
-    fn drop(&mut self) {
-        self.value.zeroize();
     }
 }
 

@@ -77,6 +77,6 @@ async fn a_kill_and_a_new_root() {
     let root = before.roots().next().unwrap();
     let after = until(&client, "cart", |result| result.as_ref().is_ok_and(|new| new.roots().all(|new| new != root)));
     assert_ne!(after.await.unwrap().version(), before.version());
-    client.close().await;
+    client.close();
     assert_eq!(changes.next().await, None);
 }
