@@ -19,6 +19,7 @@ import { helmBinaries } from '../fixtures/helm-binaries.js';
 import { startRelay } from '../fixtures/relay.js';
 import { createScene } from '../fixtures/scene.js';
 import { binary } from '../fixtures/signet.js';
+import { whyNoTmpfs } from '../fixtures/tmpfs.js';
 import { stopwatch, until } from '../fixtures/until.js';
 
 const page = readFileSync(join(repository, 'docs', 'install.md'), 'utf8');
@@ -86,10 +87,15 @@ async function seeThatItWorks(t: Test): Promise<string> {
   const [rollout = '', status = '', fetchOwn = ''] = (commandsOf('See that it works')[0] ?? '').split(/(?<=\n)/);
   t.match(await follow(rollout), /successfully rolled out/);
   aimExec();
-  const text = await until('the certificates', 60_000, async () => {
-    const shown = await follow(status);
-    return ['shop/sa/cart', 'signet-system/sa/signet-agent'].every((name) => new RegExp(`${name} +issued`).test(shown)) && shown;
-  });
+  const text = await until(
+    'the certificates',
+    60_000,
+    async () => {
+      const shown = await follow(status);
+      return ['shop/sa/cart', 'signet-system/sa/signet-agent'].every((name) => new RegExp(`${name} +issued`).test(shown)) && shown;
+    },
+    500,
+  );
   t.match(text, /^agent .*, ready$/m);
   t.match(await follow(fetchOwn), /SPIFFE ID +spiffe:\/\/cluster\.local\/ns\/signet-system\/sa\/signet-agent/);
   const [readyz = ''] = commandsOf('When it does not');
@@ -119,11 +125,14 @@ await t.test('standalone, by Helm', async (t) => {
 
   const [install = ''] = /^helm install (?:.*\\\n)*.*/m.exec(commands) ?? [];
   await follow(`${install.replace('install', 'upgrade')} --set agent.config.certificate.lifetime=12h\n`);
-  t.equal(await seeThatItWorks(t), certificate, 'the certificate of before');
+  const after = await seeThatItWorks(t);
+  const why = whyNoTmpfs('/run');
+  if (why === undefined) t.equal(after, certificate, 'the certificate of before');
+  else t.comment(`certificates are not kept: ${why}`);
 
   await follow(uninstall);
   const stays = ['configmap/signet-ca-root', 'lease.coordination.k8s.io/signet-ca', 'secret/signet-ca-issuer'];
-  await until('the pods are gone', 60_000, async () => (await leftovers()).every((name) => !name.startsWith('pod/')), 1_000);
+  await follow('kubectl -n signet-system wait pod --all --for=delete --timeout=60s\n');
   t.same(await leftovers(), stays);
   await follow(clear);
   t.same(await leftovers(), []);
