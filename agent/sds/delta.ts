@@ -1,6 +1,7 @@
 // The reducer of a DeltaSecrets stream: incremental xDS ("Incremental xDS", DeltaDiscoveryRequest). Called by stream.ts with
 // each event; pure in the sense of subscriptions.ts. Every explicit subscription is answered, by the resource or by its name
-// in removed_resources; an identity that is being issued is neither, and its answer is held for a while.
+// in removed_resources; an identity that is being issued is neither, and its answer is held for a while, or, for a client that
+// has a certificate of it from an earlier stream, until there is news: it is not to lose that because nobody can tell yet.
 
 import type { Demand, Output, Step, StreamState, Subscription } from './subscriptions.js';
 import { offerSecret, settle, subscribe, takeNext, unsubscribe } from './subscriptions.js';
@@ -8,6 +9,8 @@ import { offerSecret, settle, subscribe, takeNext, unsubscribe } from './subscri
 export interface DeltaRequest {
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
+  /** The names in `initial_resource_versions`; they count in the first request of a stream. */
+  readonly brought: readonly string[];
   /** Empty in a request that acknowledges nothing. */
   readonly nonce: string;
   /** What the client said is wrong with the response of the nonce; undefined = nothing. */
@@ -16,9 +19,10 @@ export interface DeltaRequest {
 
 /**
  * Event: a request, any mix of ACK or NACK, subscribe and unsubscribe. Subscriptions count whatever the nonce is. A name in
- * both lists stays subscribed. `initial_resource_versions` is not looked at: what is subscribed is answered anyway.
+ * both lists stays subscribed. What is subscribed is answered whatever version of it the client brought.
  */
 export function deltaRequest(state: StreamState, request: DeltaRequest, now: number): Demand {
+  const brought = new Set(state.started ? [] : request.brought);
   state.started = true;
   const refused = settle(state, request.nonce, request.error, now);
   const asked = new Set(request.subscribe);
@@ -27,7 +31,7 @@ export function deltaRequest(state: StreamState, request: DeltaRequest, now: num
   for (const name of asked) {
     const subscription = state.subscriptions.get(name);
     if (subscription === undefined) {
-      subscribe(state, name, now);
+      subscribe(state, name, now, brought.has(name));
       watch.push(name);
     } else {
       // Believed known or not: the client may have forgotten it.
@@ -46,9 +50,9 @@ export function deltaNext(state: StreamState, now: number, holdMs: number): Outp
 }
 
 function deltaStep(subscription: Subscription, holdMs: number): Step | undefined {
-  const { offer, askedAt, sent } = subscription;
+  const { offer, askedAt, brought, sent } = subscription;
   if (offer === undefined) return undefined;
   if (offer.status === 'ready') return offerSecret(subscription, offer.secret);
-  if (offer.status === 'waiting') return askedAt === undefined ? undefined : { kind: 'remove', at: askedAt + holdMs };
+  if (offer.status === 'waiting') return askedAt === undefined || brought ? undefined : { kind: 'remove', at: askedAt + holdMs };
   return askedAt === undefined && sent === '' ? undefined : { kind: 'remove', at: 0 };
 }

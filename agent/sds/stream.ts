@@ -363,6 +363,7 @@ const readDelta: ReadDemand<DeltaDiscoveryRequest> = (state, request, now) =>
     {
       subscribe: request.resourceNamesSubscribe ?? [],
       unsubscribe: request.resourceNamesUnsubscribe ?? [],
+      brought: Object.keys(request.initialResourceVersions ?? {}),
       nonce: request.responseNonce ?? '',
       error: errorText(request.errorDetail),
     },

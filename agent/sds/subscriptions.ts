@@ -29,6 +29,8 @@ export interface Subscription {
   offer: Offer | undefined;
   /** Since when (monotonic ms) a request for the name is unanswered; undefined when it is answered. */
   askedAt: number | undefined;
+  /** The client came to this stream with a version of it, and was told nothing of it since. */
+  brought: boolean;
   /** The version that the client holds, as far as it was told; empty = none. */
   sent: string;
   answer: 'none' | 'acked' | 'nacked';
@@ -102,11 +104,12 @@ export type Output =
 export type Step =
   { readonly kind: 'send'; readonly at: number; readonly secret: EncodedSecret } | { readonly kind: 'remove'; readonly at: number };
 
-export function subscribe(state: StreamState, name: string, now: number): void {
+export function subscribe(state: StreamState, name: string, now: number, brought = false): void {
   const subscription: Subscription = {
     name,
     offer: undefined,
     askedAt: now,
+    brought,
     sent: '',
     answer: 'none',
     refusal: undefined,
@@ -210,6 +213,7 @@ function markTold(state: StreamState, subscription: Subscription, step: Step): v
   subscription.sent = step.kind === 'send' ? step.secret.version : '';
   subscription.answer = 'none';
   subscription.askedAt = undefined;
+  subscription.brought = false;
   state.dirty.delete(subscription);
 }
 

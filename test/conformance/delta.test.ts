@@ -141,6 +141,22 @@ void t.test('D10: after a reconnect all names are answered, those that are gone 
   t.same(response.removedResources, [gone]);
 });
 
+void t.test(
+  'D10: a certificate that a client has is not told as removed because a server that has just started knows nothing yet',
+  async (t) => {
+    const { client, clock, secrets } = await openSdsScene(t);
+    secrets.wait(a);
+    const stream = subscribe(client, [a, late], { initialResourceVersions: { [a]: 'of the server before' } });
+    secrets.wait(late);
+    await quiet(client, stream, b);
+    await clock.advance(3_000);
+    const response = await stream.next();
+    t.same([namesOf(response), response.removedResources], [[], [late]]);
+    secrets.issue(a);
+    t.same(namesOf(await stream.next()), [a]);
+  },
+);
+
 void t.test('D11: empty requests and * reveal nothing and keep the stream', async (t) => {
   const { client, secrets } = await openSdsScene(t);
   const empty = subscribe(client, []);

@@ -6,7 +6,7 @@ import { createStreamState, setOffer } from '../../../agent/sds/subscriptions.js
 import { ready, show, without } from '../../fixtures/offers.js';
 
 function request(state: StreamState, now: number, change: Partial<DeltaRequest>) {
-  return deltaRequest(state, { subscribe: [], unsubscribe: [], nonce: '', error: undefined, ...change }, now);
+  return deltaRequest(state, { subscribe: [], unsubscribe: [], brought: [], nonce: '', error: undefined, ...change }, now);
 }
 
 function next(state: StreamState, now = 0): string {
@@ -52,6 +52,22 @@ void t.test('asking again does not hold the answer for longer', async (t) => {
   setOffer(state, 'a', without('waiting'));
   request(state, 2_000, { subscribe: ['a'] });
   t.equal(next(state, 2_000), 'wait 3000');
+});
+
+void t.test('what a client brings from an earlier stream is not taken back while nobody can tell', async (t) => {
+  const state = createStreamState();
+  request(state, 0, { subscribe: ['a', 'b', 'absent', 'new'], brought: ['a', 'b', 'absent'] });
+  for (const name of ['a', 'b', 'new']) setOffer(state, name, without('waiting'));
+  setOffer(state, 'absent', without('absent'));
+  t.equal(next(state), 'send -absent', 'what is known to be gone is told');
+  t.equal(next(state, 3_000), 'send -new');
+  t.equal(next(state, 60_000), 'wait');
+  setOffer(state, 'a', ready('a', '1'));
+  setOffer(state, 'b', without('absent'));
+  t.equal(next(state, 60_000), 'send a=1 -b');
+  setOffer(state, 'a', without('waiting'));
+  request(state, 70_000, { subscribe: ['a'], brought: ['a'] });
+  t.equal(next(state, 73_000), 'send -a', 'asked for again on the same stream it is answered');
 });
 
 void t.test('an identity that ends is told once, at once, and counts as changed when it is back', async (t) => {

@@ -57,7 +57,11 @@ class World {
     const demand =
       this.#protocol === 'sotw'
         ? sotwRequest(this.state, { names: wanted, nonce, error }, this.now)
-        : deltaRequest(this.state, { subscribe: wanted.filter((name) => !before.includes(name)), unsubscribe, nonce, error }, this.now);
+        : deltaRequest(
+            this.state,
+            { subscribe: wanted.filter((name) => !before.includes(name)), unsubscribe, brought: [], nonce, error },
+            this.now,
+          );
     for (const { name, version } of demand.refused?.secrets ?? []) if (version !== '') this.refused.set(name, version);
     for (const name of demand.unwatch) this.held.delete(name);
     for (const name of demand.watch) setOffer(this.state, name, this.offers.get(name) ?? without('absent'));
@@ -147,7 +151,7 @@ for (const protocol of ['sotw', 'delta'] as const) {
   const sizesOf = (offers: ReadonlyMap<string, Offer>): number[] => {
     const state = createStreamState();
     if (protocol === 'sotw') sotwRequest(state, { names: [...offers.keys()], nonce: '', error: undefined }, 0);
-    else deltaRequest(state, { subscribe: [...offers.keys()], unsubscribe: [], nonce: '', error: undefined }, 0);
+    else deltaRequest(state, { subscribe: [...offers.keys()], unsubscribe: [], brought: [], nonce: '', error: undefined }, 0);
     for (const [name, offer] of offers) setOffer(state, name, offer);
     const sizes: number[] = [];
     for (let output = next(state, 0); output.kind === 'send'; output = next(state, 0)) {
@@ -171,7 +175,7 @@ for (const protocol of ['sotw', 'delta'] as const) {
 void t.test('removals count by their bytes, not by their characters', async (t) => {
   const state = createStreamState();
   const subscribe = Array.from({ length: 1_000 }, (_, index) => `${index}${'\u20ac'.repeat(1_000)}`);
-  deltaRequest(state, { subscribe, unsubscribe: [], nonce: '', error: undefined }, 0);
+  deltaRequest(state, { subscribe, unsubscribe: [], brought: [], nonce: '', error: undefined }, 0);
   for (const name of subscribe) setOffer(state, name, without('absent'));
   const told: string[] = [];
   for (let output = deltaNext(state, 0, holdMs); output.kind === 'send'; output = deltaNext(state, 0, holdMs)) {
