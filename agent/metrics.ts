@@ -80,7 +80,11 @@ function commonMetrics({ counter, gauge }: Declare) {
 function agentMetrics({ counter, gauge, histogram }: Declare) {
   return {
     // Identities and certificates
-    identities: gauge('signet_identities', 'Identities of this node by state of their certificate.', ['state']),
+    identities: gauge(
+      'signet_identities',
+      'Identities of this node by state of their certificate (idle, pending, issued, retained or unavailable).',
+      ['state'],
+    ),
     identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', [
       'reason',
     ]),
@@ -88,7 +92,7 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
     issueSeconds: histogram('signet_svid_request_seconds', 'Time of one certificate request to the CA, in seconds.', seconds),
     firstCertificateSeconds: histogram(
       'signet_first_certificate_seconds',
-      'Time from the first pod of an identity to its first certificate, in seconds.',
+      'Time from the first pod of an identity, or the first demand where it is issued on demand, to its first certificate, in seconds.',
       seconds,
     ),
     requestsInFlight: gauge('signet_svid_requests_in_flight', 'Certificate requests to the CA under way, those of others included.'),

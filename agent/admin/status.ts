@@ -20,7 +20,7 @@ export interface ReasonStatus {
 /** One identity of this node. Instants are ISO 8601 in UTC. */
 export interface IdentityStatus {
   readonly name: string;
-  readonly state: 'pending' | 'issued' | 'retained' | 'unavailable';
+  readonly state: 'idle' | 'pending' | 'issued' | 'retained' | 'unavailable';
   /** UIDs of its pods; empty while it lingers. */
   readonly pods: readonly string[];
   /** Serial number of the certificate in use, hex. */
@@ -105,7 +105,7 @@ interface CertificateView {
 
 /** The states of the certificate cache, as far as they are shown. */
 export type CertificateState =
-  | { readonly status: 'pending'; readonly reason: Reason }
+  | { readonly status: 'idle' | 'pending'; readonly reason: Reason }
   | { readonly status: 'issued'; readonly svid: CertificateView; readonly renewAt: number }
   | { readonly status: 'retained'; readonly svid: CertificateView; readonly reason: Reason; readonly retryAt: number }
   | { readonly status: 'unavailable'; readonly reason: Reason; readonly retryAt: number };
@@ -163,7 +163,7 @@ export function describeStatus(view: AdminSources, now: number, uptimeMs: number
 }
 
 function describeIdentity(name: string, state: CertificateState, pods: readonly string[]): IdentityStatus {
-  const nextAt = state.status === 'issued' ? state.renewAt : state.status === 'pending' ? undefined : state.retryAt;
+  const nextAt = 'renewAt' in state ? state.renewAt : 'retryAt' in state ? state.retryAt : undefined;
   return {
     name,
     state: state.status,

@@ -78,7 +78,7 @@ export function priorityOf(waitedFor: boolean, served: Lifetime | undefined, now
 export interface Failure {
   /** Failed attempts in a row, this one included. */
   readonly failures: number;
-  /** When the first pod of the identity was seen. */
+  /** When the first certificate of the identity was wanted. */
   readonly since: number;
   /** The certificate that is kept meanwhile. */
   readonly served: Lifetime | undefined;

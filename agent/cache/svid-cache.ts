@@ -19,7 +19,7 @@ import type { Issue } from './issue.js';
 import { AttemptKey, createIssue } from './issue.js';
 import { clockStepMs, hastenedMs, lookEveryMs, priorityOf, renewAt, retryAt } from './schedule.js';
 import { commonReasons, logChange, rootReasons, toReason } from './svid-report.js';
-import type { SvidEvent, SvidState } from './svid-state.js';
+import type { SvidEvent, SvidState, Unserved } from './svid-state.js';
 import { failuresOf, firstState, isChange, nextState, svidOf } from './svid-state.js';
 
 export type { SvidState } from './svid-state.js';
@@ -45,6 +45,8 @@ export interface SvidCacheOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly keyType: KeyType;
+  /** When an identity gets its first certificate: at once, or when somebody waits for it. Default `ahead`. */
+  readonly issue?: 'ahead' | 'on-demand';
   /** Lifetime to ask the CA for, ms. */
   readonly lifetimeMs: number;
   /** For one request to the CA, ms. Default 10 s. */
@@ -80,6 +82,8 @@ interface Entry {
   /** Of the last failure, by the monotonic clock. */
   failedAt: number;
   waitedFor: boolean;
+  /** When its certificate was wanted first, by the wall clock: its first pod was seen or, issued on demand, somebody asked. */
+  wantedSince: number;
   /** Whether it ever had a certificate. */
   served: boolean;
   /** Present while an attempt is under way; aborted when the identity leaves. */
@@ -185,13 +189,15 @@ class Cache implements SvidCache {
   }
 
   #add(uri: string, wanted: WantedIdentity, svid?: Svid): void {
+    // Who subscribed to the name before it was an identity waits for it.
+    const waitedFor = this.#watched.has(uri);
     const entry: Entry = {
       wanted,
-      state: firstState(wanted.restored === true, svid),
+      state: firstState(this.#unserved(wanted, waitedFor), svid),
       dueAt: svid === undefined ? this.#clock.now() : renewAt(svid),
       failedAt: -Infinity,
-      // Who subscribed to the name before it was an identity waits for it.
-      waitedFor: this.#watched.has(uri),
+      waitedFor,
+      wantedSince: wanted.since,
       served: svid !== undefined,
       attempt: undefined,
       attemptKey: new AttemptKey(),
@@ -202,11 +208,16 @@ class Cache implements SvidCache {
     this.#watched.changed(uri);
   }
 
+  #unserved({ restored }: WantedIdentity, waitedFor: boolean): Unserved {
+    if (restored === true) return 'pods-restored';
+    return this.#options.issue === 'on-demand' && !waitedFor ? 'issued-on-demand' : 'issuing';
+  }
+
   #keep(entry: Entry, wanted: WantedIdentity): void {
     const isConfirmed = entry.wanted.restored === true && wanted.restored !== true;
     entry.wanted = wanted;
     if (!isConfirmed) return;
-    this.#apply(entry, { kind: 'confirmed' });
+    this.#apply(entry, { kind: 'confirmed', wanted: this.#unserved(wanted, entry.waitedFor) });
     if (entry.dueAt <= this.#clock.now()) this.#enqueue(entry);
   }
 
@@ -313,6 +324,8 @@ class Cache implements SvidCache {
 
   #hasten(entry: Entry): void {
     entry.waitedFor = true;
+    if (entry.state.status === 'idle') entry.wantedSince = this.#clock.now();
+    this.#apply(entry, { kind: 'asked' });
     const wait = hastenedMs(this.#clock.monotonic() - entry.failedAt);
     this.#plan(entry, Math.min(entry.dueAt, this.#clock.now() + wait));
   }
@@ -334,7 +347,7 @@ class Cache implements SvidCache {
   // Requests
 
   #enqueue(entry: Entry): void {
-    if (!this.#running || entry.wanted.restored === true) return;
+    if (!this.#running || entry.wanted.restored === true || entry.state.status === 'idle') return;
     const priority = priorityOf(entry.waitedFor, svidOf(entry.state), this.#clock.now());
     this.#options.queue.add(entry.call, priority, failuresOf(entry.state) >= strugglingAfter ? 'struggling' : 'own');
   }
@@ -354,7 +367,7 @@ class Cache implements SvidCache {
     entry.attempt = undefined;
     entry.waitedFor = false;
     entry.dueAt = renewAt(svid);
-    if (!entry.served) this.#options.metrics.firstCertificateSeconds.observe(Math.max(0, svid.receivedAt - entry.wanted.since) / 1_000);
+    if (!entry.served) this.#options.metrics.firstCertificateSeconds.observe(Math.max(0, svid.receivedAt - entry.wantedSince) / 1_000);
     entry.served = true;
     this.#apply(entry, { kind: 'issued', svid });
     this.#arm(Math.min(entry.dueAt, svid.expiresAt));
@@ -367,7 +380,7 @@ class Cache implements SvidCache {
     this.#expireIfDue(entry);
     const failures = failuresOf(entry.state) + 1;
     const { lifetimeMs, random = Math.random } = this.#options;
-    const failure = { failures, since: entry.wanted.since, served: svidOf(entry.state), lifetimeMs };
+    const failure = { failures, since: entry.wantedSince, served: svidOf(entry.state), lifetimeMs };
     entry.dueAt = retryAt(failure, this.#clock.now(), random);
     const reason = toReason(error);
     if (commonReasons.has(reason.code)) this.#outage = true;

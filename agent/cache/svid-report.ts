@@ -86,6 +86,7 @@ export function logChange(log: Logger, id: string, before: SvidState, after: Svi
     case 'unavailable':
       log.warn('certificate unavailable', { id, ...reasonFields(after.reason) });
       break;
+    case 'idle':
     case 'pending':
       break;
   }
@@ -102,7 +103,7 @@ function reasonFields({ code, detail }: Reason): Fields {
 
 /** Sets the gauges that follow from all states together; to be called before a scrape. */
 export function observeStates(states: ReadonlyMap<string, SvidState>, metrics: Metrics, now: number): void {
-  const byStatus: Record<SvidState['status'], number> = { pending: 0, issued: 0, retained: 0, unavailable: 0 };
+  const byStatus: Record<SvidState['status'], number> = { idle: 0, pending: 0, issued: 0, retained: 0, unavailable: 0 };
   const byReason = new Map<ReasonCode, number>();
   let overdue = 0;
   let earliest = Infinity;

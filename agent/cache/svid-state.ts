@@ -5,6 +5,8 @@ import type { Svid } from '../x509/svid.js';
 import { renewAt } from './schedule.js';
 
 export type SvidState =
+  /** Issued on demand, and nobody has asked yet. */
+  | { readonly status: 'idle'; readonly reason: Reason }
   /** No attempt has ended yet. */
   | { readonly status: 'pending'; readonly reason: Reason }
   | { readonly status: 'issued'; readonly svid: Svid; readonly renewAt: number }
@@ -20,15 +22,20 @@ export type SvidEvent =
   | { readonly kind: 'hastened'; readonly retryAt: number }
   /** notAfter has passed. `retryAt` is when an attempt was or will be due. */
   | { readonly kind: 'expired'; readonly retryAt: number }
-  /** A source knows a pod of an identity from before a restart. */
-  | { readonly kind: 'confirmed' }
+  /** A source knows a pod of an identity from before a restart; `wanted`: what it waits for without a certificate. */
+  | { readonly kind: 'confirmed'; readonly wanted: Unserved }
+  /** Somebody asked, for the first time or again. */
+  | { readonly kind: 'asked' }
   /** The identity left this node. */
   | { readonly kind: 'gone' };
 
+/** What an identity without a certificate waits for: its turn, a source that knows its pods, or somebody who asks. */
+export type Unserved = 'issuing' | 'pods-restored' | 'issued-on-demand';
+
 /** The first state of an identity; with a certificate from before a restart it is served as if it had never been away. */
-export function firstState(isRestored: boolean, svid: Svid | undefined): SvidState {
+export function firstState(unserved: Unserved, svid: Svid | undefined): SvidState {
   if (svid !== undefined) return { status: 'issued', svid, renewAt: renewAt(svid) };
-  return { status: 'pending', reason: { code: isRestored ? 'pods-restored' : 'issuing', detail: '' } };
+  return { status: unserved === 'issued-on-demand' ? 'idle' : 'pending', reason: { code: unserved, detail: '' } };
 }
 
 /** The state after an event; undefined when the identity is gone. */
@@ -53,7 +60,9 @@ export function nextState(state: SvidState, event: SvidEvent): SvidState | undef
       return { status: 'unavailable', reason, retryAt: event.retryAt, failures: failuresOf(state) };
     }
     case 'confirmed':
-      return state.status === 'pending' ? firstState(false, undefined) : state;
+      return state.status === 'pending' ? firstState(event.wanted, undefined) : state;
+    case 'asked':
+      return state.status === 'idle' ? firstState('issuing', undefined) : state;
     case 'gone':
       return undefined;
   }

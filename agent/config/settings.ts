@@ -66,6 +66,11 @@ export function settings() {
     },
     certificate: {
       lifetime: setting(duration('10s', '90d'), 'Lifetime asked for. The CA may give less.', '24h'),
+      issue: setting(
+        choice('ahead', 'on-demand'),
+        'When an identity gets its first certificate. ahead: as soon as a pod of it is there. on-demand: when a client first asks for it by SDS; from then on it is renewed as long as the identity stays. For nodes where nobody does but proxies with keys of their own (localCa), on-demand halves the calls to the CA.',
+        'ahead',
+      ),
       keyType: setting(choice('ec-p256', 'ec-p384', 'rsa-2048', 'rsa-3072'), 'Type of the keys made for certificates.', 'ec-p256'),
       concurrency: setting(integer(1, 256), 'How many requests to the CA run at once.', 8),
       deadline: setting(duration('1s', '5m'), 'How long one request to the CA may take.', '10s'),

@@ -15,6 +15,7 @@ export interface ReasonText {
 export const reasons = {
   // Identities
   'issuing': { sentence: 'The first certificate is being issued.', action: 'Wait; the certificate is pushed the moment it exists.' },
+  'issued-on-demand': { sentence: 'Nobody has asked for this certificate yet.', action: 'It is issued on demand (certificate.issue).' },
   'not-on-node': {
     sentence: 'No running pod on this node uses this service account.',
     action: 'Check the name, and that a pod with this service account is scheduled to this node.',
@@ -372,10 +373,7 @@ export const reasons = {
   // The local CA endpoint
   ...localCaReasons,
   // Process
-  'http-port-taken': {
-    sentence: 'The HTTP address cannot be bound.',
-    action: 'Free the port or change http.address; SDS is served meanwhile.',
-  },
+  'http-port-taken': { sentence: 'The HTTP address cannot be bound.', action: 'Free it or change http.address; SDS is served meanwhile.' },
   'clock-differs': {
     sentence: 'The clock of this node differs from that of the API server.',
     action: 'Check time synchronisation; tokens and certificates are good for a time only.',

@@ -48,7 +48,7 @@ t.test('defaults of the agent', async (t) => {
     },
     upstreams: [{ kind: 'built-in' }],
     trustBundle: { sources: [{ kind: 'issuer' }] },
-    certificate: { lifetimeMs: 86_400_000, keyType: 'ec-p256', concurrency: 8, deadlineMs: 10_000 },
+    certificate: { issue: 'ahead', lifetimeMs: 86_400_000, keyType: 'ec-p256', concurrency: 8, deadlineMs: 10_000 },
     sds: {
       socket: { path: '/run/signet/sds/sds.sock', mode: 0o666, takeover: false },
       holdMs: 3_000,
@@ -283,11 +283,10 @@ t.test('names of variables and flags follow from the path and never look like se
 t.test('every scalar setting is read from its variable and its flag', async (t) => {
   const values: Readonly<Record<string, string>> = {
     'identities.select.hostNetwork': 'exclude',
+    'certificate.issue': 'on-demand',
     'certificate.keyType': 'rsa-3072',
-    'http.address': '[::1]:80',
-    'pods.kubelet.address': '[::1]:80',
+    ...Object.fromEntries(['http', 'pods.kubelet', 'localCa'].map((above) => [`${above}.address`, '[::1]:80'])),
     'pods.kubelet.pin': 'b'.repeat(64),
-    'localCa.address': '[::1]:80',
     'localCa.whenApiServerAway': 'jwks',
     'localCa.auth': 'caller',
     'localCa.quickAck': 'false',

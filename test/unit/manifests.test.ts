@@ -124,6 +124,14 @@ t.test('each configuration is accepted, under the variables of the DaemonSet', (
   t.end();
 });
 
+t.test('certificates on demand, by the name of the setting', (t) => {
+  const [agent] = readManifests(['issue-on-demand']).patches.map(containerOf);
+  const env = Object.fromEntries((agent?.env ?? []).map(({ name, value }) => [name, value]));
+  const { config } = loadConfig({ defaults: 'agent', env: { NODE_NAME: 'node-1', ...env }, file: 'packaging/kustomize/base/agent.yaml' });
+  t.equal(config.certificate.issue, 'on-demand');
+  t.end();
+});
+
 t.test('the local CA: a Service to the agent of the own node, on the port that it listens on', (t) => {
   const { objects: parts, patches: changes } = readManifests(['local-ca']);
   const [service] = parts.filter(({ kind }) => kind === 'Service');

@@ -50,6 +50,12 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
     const now = state('cart');
     return now?.status === 'pending' ? now.reason.code : undefined;
   },
+  'issued-on-demand': async (t) => {
+    const { want, state } = createCacheScene(t, { issue: 'on-demand' });
+    await want('cart');
+    const now = state('cart');
+    return now?.status === 'idle' ? now.reason.code : undefined;
+  },
   'not-on-node': explain('spiffe://example.org/ns/shop/sa/cart'),
   'not-selected': explain('spiffe://example.org/ns/shop/sa/proxy'),
   'name-invalid': explain('cart'),

@@ -14,6 +14,7 @@ import { createTestCsr } from '../fixtures/csrs.js';
 import { createFakeIstioCa } from '../fixtures/istio-ca.js';
 import type { IstioCall } from '../fixtures/istio-client.js';
 import { callIstio } from '../fixtures/istio-client.js';
+import type { MeshAgent } from '../fixtures/mesh-agent.js';
 import { startMeshAgent } from '../fixtures/mesh-agent.js';
 import { createMeshNode, createZtunnelFiles } from '../fixtures/mesh-node.js';
 import { createScene } from '../fixtures/scene.js';
@@ -26,6 +27,13 @@ const cluster = await sharedCluster(t);
 const mesh = await createMeshNode(cluster, 250);
 const { ztunnel: ztunnelPod, agent: agentPod } = mesh.pods;
 const workload = await createPod(cluster, { namespace: mesh.namespace, account: 'app-0', node: mesh.node.name, phase: 'Running' });
+/** Requests that the agent made of its CA and that were answered. */
+async function callsTo({ running }: MeshAgent): Promise<number> {
+  const { host, port } = await until('metrics are served', 60_000, () => running.agent.http.value);
+  const text = await (await fetch(`http://${host}:${port}/metrics`)).text();
+  return Number(/^signet_ca_requests_total\{[^}]*result="ok"\} (\d+)$/m.exec(text)?.[1]);
+}
+
 const trusted = { trustedNodeAccounts: [mesh.nodeAccounts.ztunnel, mesh.nodeAccounts.agent] };
 
 await t.test('all identities of the node, one after the other, and again after a restart; none of another node', async (t) => {
@@ -57,6 +65,25 @@ await t.test('all identities of the node, one after the other, and again after a
     return state?.startsWith('Unavailable') === true && state;
   });
   t.match(refusal, /not-on-node/);
+});
+
+await t.test('issued on demand, a cold start costs the CA one call for each identity and none for SDS; else as many again', async (t) => {
+  for (const issue of ['ahead', 'on-demand']) {
+    const scene = await createScene(t);
+    const istiod = await startIstiod(scene, cluster, trusted);
+    const settings = { 'certificate.issue': issue };
+    const agent = await startMeshAgent(scene, cluster, mesh, { caPort: istiod.port(), caRoots: istiod.roots, settings });
+    const { tokenFile } = await createZtunnelFiles(scene, mesh, '');
+    const ztunnel = await startZtunnel(scene, { ...agent, tokenFile, identities: mesh.identities });
+    const tookMs = await untilAvailable(ztunnel, mesh.identities);
+    const state = issue === 'ahead' ? 'issued' : 'idle';
+    const own = await until(`each is ${state}`, 60_000, async () => {
+      const { identities } = await agent.running.admin.status(new AbortController().signal);
+      return identities.every((identity) => identity.state === state) && identities;
+    });
+    t.comment(`${issue}: 250 identities after ${tookMs.toFixed(0)} ms, ${await callsTo(agent)} calls to the CA`);
+    t.equal(await callsTo(agent), mesh.identities.length + (issue === 'ahead' ? own.length : 0));
+  }
 });
 
 await t.test('two at once, as in a rollout of ztunnel', async (t) => {

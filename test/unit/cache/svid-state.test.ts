@@ -18,6 +18,7 @@ const issuing: Reason = { code: 'issuing', detail: '' };
 const down: Reason = { code: 'ca-unavailable', detail: 'connect' };
 
 const states = {
+  idle: { status: 'idle', reason: { code: 'issued-on-demand', detail: '' } },
   pending: { status: 'pending', reason: issuing },
   issued: { status: 'issued', svid, renewAt: renewAt(svid) },
   retained: { status: 'retained', svid, reason: down, retryAt: 5, failures: 2 },
@@ -31,17 +32,27 @@ const events = {
   failed: { kind: 'failed', reason: denied, retryAt: 9 },
   hastened: { kind: 'hastened', retryAt: 1 },
   expired: { kind: 'expired', retryAt: 7 },
+  asked: { kind: 'asked' },
   gone: { kind: 'gone' },
 } as const satisfies Record<string, SvidEvent>;
 
 t.test('the whole table of moves', async (t) => {
   const issued: SvidState = { status: 'issued', svid: next, renewAt: renewAt(next) };
   const table: Record<keyof typeof states, Record<keyof typeof events, SvidState | undefined>> = {
+    idle: {
+      issued,
+      failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 1 },
+      hastened: states.idle,
+      expired: states.idle,
+      asked: states.pending,
+      gone: undefined,
+    },
     pending: {
       issued,
       failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 1 },
       hastened: states.pending,
       expired: states.pending,
+      asked: states.pending,
       gone: undefined,
     },
     issued: {
@@ -49,6 +60,7 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 1 },
       hastened: states.issued,
       expired: { status: 'unavailable', reason: expired, retryAt: 7, failures: 0 },
+      asked: states.issued,
       gone: undefined,
     },
     retained: {
@@ -56,6 +68,7 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 3 },
       hastened: { ...states.retained, retryAt: 1 },
       expired: { status: 'unavailable', reason: down, retryAt: 7, failures: 2 },
+      asked: states.retained,
       gone: undefined,
     },
     unavailable: {
@@ -63,6 +76,7 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 3 },
       hastened: { ...states.unavailable, retryAt: 1 },
       expired: states.unavailable,
+      asked: states.unavailable,
       gone: undefined,
     },
   };
@@ -93,10 +107,10 @@ t.test('what is a change that people and subscribers are told', async (t) => {
 });
 
 t.test('what a state holds', async (t) => {
-  t.same(Object.values(states).map(failuresOf), [0, 0, 2, 2]);
+  t.same(Object.values(states).map(failuresOf), [0, 0, 0, 2, 2]);
   t.same(
     Object.values(states).map((state) => svidOf(state) === svid),
-    [false, true, true, false],
+    [false, false, true, true, false],
   );
   t.equal(svidOf(undefined), undefined);
 });
