@@ -24,13 +24,15 @@ import { stopwatch, until } from '../fixtures/until.js';
 
 const page = readFileSync(join(repository, 'docs', 'install.md'), 'utf8');
 
-/** The commands below a heading, one text for each block of them. */
-function commandsOf(heading: string): readonly string[] {
+/** What stands in the blocks of a language below a heading. */
+function blocksOf(heading: string, language: string): readonly string[] {
   const section = page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
-  const blocks = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text = '']) => text);
-  if (blocks.length === 0) throw new Error(`docs/install.md has no commands below ${heading}`);
+  const blocks = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, of, text = '']) => (of === language ? [text] : []));
+  if (blocks.length === 0) throw new Error(`docs/install.md has no ${language} below ${heading}`);
   return blocks;
 }
+
+const commandsOf = (heading: string): readonly string[] => blocksOf(heading, 'sh');
 
 const scene = await createScene(t);
 const cluster = await startControlPlane(scene);
@@ -147,15 +149,25 @@ await t.test('standalone, by kustomize', async (t) => {
 });
 
 await t.test('ambient, beside istiod', async (t) => {
-  const istiod = await startIstiod(scene, cluster, { trustedNodeAccounts: ['istio-system/ztunnel'] });
+  const istiod = await startIstiod(scene, cluster, {
+    trustedNodeAccounts: ['istio-system/ztunnel', 'signet-system/signet-agent'],
+  });
   const relay = await startRelay(15_012, istiod.port());
   t.teardown(() => relay.close());
   await follow(commandsOf('With Helm').join('').replace('profiles/standalone', 'profiles/ambient'));
   await seeThatItWorks(t);
 
+  const upgrade = 'helm upgrade signet packaging/chart --namespace signet-system --values packaging/chart/profiles/ambient.yaml';
+  await t.test('with the values for Kubernetes before 1.36', async (t) => {
+    writeFileSync(join(clone, 'before.yaml'), blocksOf('Kubernetes before 1.36', 'yaml').join(''));
+    await follow(`${upgrade} --values before.yaml\n`);
+    await seeThatItWorks(t);
+    const asNode = 'kubectl get clusterroles,clusterrolebindings -o name | grep as-node || echo none\n';
+    t.equal(await follow(asNode), 'none\n', 'it may no longer act as its node');
+  });
+
   await t.test('the trust domain of another mesh', async (t) => {
-    const values = '--values packaging/chart/profiles/ambient.yaml --set trustDomain=example.org';
-    await follow(`helm upgrade signet packaging/chart --namespace signet-system ${values}\n`);
+    await follow(`${upgrade} --set trustDomain=example.org\n`);
     await follow('kubectl -n signet-system rollout status daemonset/signet-agent\n');
     aimExec();
     const status = (): Promise<string> => follow('kubectl -n signet-system exec daemonset/signet-agent -- signet status\n');
