@@ -66,8 +66,10 @@ export function createKubeletPodsApiSource(options: KubeletPodsApiSourceOptions)
         }
         const reason = toReason(error);
         if (fail(reason)) {
-          const { code, detail } = reason;
-          log.warn('cannot watch the pods api of the kubelet, keeping the last good view', { socket, reason: code, detail });
+          const fields = { socket, reason: reason.code, detail: reason.detail };
+          // Most kubelets have no such API, and `auto` says what it uses in its place.
+          if (view.value.complete) log.warn('cannot watch the pods api of the kubelet, keeping the last good view', fields);
+          else log.info('cannot watch the pods api of the kubelet', fields);
         }
         attempt = clock.monotonic() - startedAt >= soundAfterMs ? 1 : attempt + 1;
         // Rejects only when the signal aborts, which ends the loop.

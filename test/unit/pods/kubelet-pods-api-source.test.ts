@@ -16,12 +16,14 @@ async function scene(t: Test, handle: (stream: PodsApiStream) => void) {
   const api = await createPodsApi(t, handle);
   const clock = createFakeClock();
   const { metrics, read } = createTestMetrics();
-  const source = createKubeletPodsApiSource({ socket: api.socket, clock, log: createRecordingLogger(), metrics, random: () => 0 });
+  const log = createRecordingLogger();
+  const source = createKubeletPodsApiSource({ socket: api.socket, clock, log, metrics, random: () => 0 });
   start(t, source);
   const uids = (): string[] => [...source.view.value.pods.keys()].sort();
   return {
     api,
     clock,
+    log,
     source,
     read,
     uids,
@@ -78,7 +80,7 @@ t.test('a kubelet that is not ready is waited for', async (t) => {
 });
 
 t.test('a kubelet that goes away freezes the view; what left meanwhile is gone after it is back', async (t) => {
-  const { api, source, clock, has, uids } = await scene(t, synced(apiPod('a'), apiPod('b')));
+  const { api, source, clock, log, has, uids } = await scene(t, synced(apiPod('a'), apiPod('b')));
   await has('uid-a', 'uid-b');
   api.handle = (stream) => stream.end();
   api.streams[0]?.end();
@@ -90,6 +92,7 @@ t.test('a kubelet that goes away freezes the view; what left meanwhile is gone a
   }
   t.same(uids(), ['uid-a', 'uid-b']);
   t.ok(api.streams.length - tries < 10, 'no storm');
+  t.match(log.lines, [{ level: 'warn', message: /keeping the last good view/ }]);
   api.handle = synced(apiPod('b'));
   for (let second = 0; second < 40 && uids().length === 2; second += 1) {
     await clock.advance(1_000);
@@ -133,8 +136,10 @@ t.test('bytes that are no pod', async (t) => {
 t.test('no socket', async (t) => {
   const clock = createFakeClock();
   const { metrics } = createTestMetrics();
-  const source = createKubeletPodsApiSource({ socket: `${t.testdir({})}/none.sock`, clock, log: createRecordingLogger(), metrics });
+  const log = createRecordingLogger();
+  const source = createKubeletPodsApiSource({ socket: `${t.testdir({})}/none.sock`, clock, log, metrics });
   start(t, source);
   await until(() => source.view.value.reason?.code === 'pods-api-unavailable');
-  t.match(source.view.value.reason?.detail, /ENOENT|connect/i);
+  t.match(source.view.value.reason?.detail, /^connect ENOENT/);
+  t.match(log.lines, [{ level: 'info' }], 'no warning: nothing is lost that there was');
 });
