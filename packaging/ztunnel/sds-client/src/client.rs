@@ -82,6 +82,7 @@ impl Client {
                 Answer::Identity(identity) => {
                     let half_life = half_life(&identity);
                     self.shared.lock().told(&identity, half_life);
+                    self.shared.publish();
                     return Ok(identity);
                 }
                 Answer::Failure(error) => return Err(error),

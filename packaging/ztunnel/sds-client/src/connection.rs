@@ -27,7 +27,7 @@ use crate::wire::Node;
 
 /// Wait before the first attempt after a stream that worked; doubled by each attempt that does not.
 pub(crate) const BACKOFF: Duration = Duration::from_millis(50);
-/// The longest wait. One client a node, so there is no crowd that jitter would have to spread.
+/// The longest wait, and how long a stream lasts at least that worked. One client a node, so there is no crowd that jitter would have to spread.
 pub(crate) const MAX_BACKOFF: Duration = Duration::from_secs(1);
 
 /// A server that answers no ping within a third of this time after one is gone.
@@ -71,12 +71,15 @@ async fn reconnect(shared: &Arc<Shared>, dial: impl Dial, node: Node) {
     let mut wait = BACKOFF;
     loop {
         let mut heard = false;
+        let began = Instant::now();
         let cause = match connect(dial.clone()).await {
             Ok(channel) => follow(shared, channel, &node, &mut heard).await,
             Err(error) => chain(&error),
         };
         if heard {
-            wait = BACKOFF;
+            if began.elapsed() >= MAX_BACKOFF {
+                wait = BACKOFF;
+            }
             tracing::info!(cause, "SDS stream ended");
         } else {
             tracing::debug!(cause, "no SDS stream");
@@ -170,7 +173,14 @@ fn requests<P: Protocol>(
                     () = shared.demand.notified() => None,
                 }
             };
-            let request = protocol.request(&mut shared.lock(), node.take(), ack);
+            let (request, has_more) = {
+                let mut store = shared.lock();
+                (protocol.request(&mut store, node.take(), ack), store.has_demand())
+            };
+            // Names that had no room go with the next request, whatever the server says to this one.
+            if has_more {
+                shared.demand.notify_one();
+            }
             if let Some(request) = request {
                 return Some((request, (shared, node, acks, protocol)));
             }

@@ -141,12 +141,16 @@ impl Store {
         Answer::Failure(error)
     }
 
-    /// A fetch handed this out.
+    /// A fetch handed this out. What came since it looked is told as a change.
     pub(crate) fn told(&mut self, identity: &Identity, half_life: SystemTime) {
         if let Some(entry) = self.entries.get_mut(&identity.name) {
             entry.told = Some((identity.version(), half_life));
             entry.failed = false;
             entry.changed = 0;
+            if self.roots.as_ref().is_some_and(|roots| entry.differs(roots.content.digest)) {
+                self.edition += 1;
+                entry.changed = self.edition;
+            }
         }
     }
 
@@ -218,6 +222,11 @@ impl Store {
         self.unsubscribe.clear();
     }
 
+    /// Whether a stream has something to say about names.
+    pub(crate) fn has_demand(&self) -> bool {
+        !self.subscribe.is_empty() || !self.unsubscribe.is_empty()
+    }
+
     /// What a delta stream has to say, a bounded part of it.
     pub(crate) fn demand(&mut self) -> Demand {
         let subscribe = self.subscribe.extract_if(|_| true).take(NAMES_PER_REQUEST);
@@ -240,20 +249,27 @@ impl Store {
 
     /// Whether the names are others than the stream said last; it says them all, then.
     pub(crate) fn names_changed(&mut self) -> bool {
-        let Demand { subscribe, unsubscribe } = self.demand();
-        !subscribe.is_empty() || !unsubscribe.is_empty()
+        let changed = self.has_demand();
+        self.subscribe.clear();
+        self.unsubscribe.clear();
+        changed
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
         std::iter::once(ROOTS).chain(self.entries.keys().map(|name| &**name)).map(str::to_owned).collect()
     }
 
-    /// Forgets each name that nobody asked for since half of the life of what was handed out is over; says whether the
-    /// server has to hear of one.
+    /// Forgets each name that nobody asked for since half of the life of what was handed out is over, or that is gone;
+    /// says whether the server has to hear of one.
     pub(crate) fn sweep(&mut self, now: Instant, wall: SystemTime) -> bool {
         self.entries.retain(|name, entry| {
             let fresh = |half: SystemTime| wall.duration_since(half).map_or(true, |past| past < LINGER);
-            let wanted = entry.asked + LINGER > now || entry.told.is_some_and(|(_, half)| fresh(half));
+            let wanted = match entry.state {
+                _ if entry.asked + LINGER > now => true,
+                State::Waiting => false,
+                State::Removed(at) => at + LINGER > now,
+                State::Held(_) => entry.told.is_some_and(|(_, half)| fresh(half)),
+            };
             // The server need not hear of a name that it has not heard.
             if !wanted && !self.subscribe.remove(name) {
                 self.unsubscribe.insert(name.clone());

@@ -1,13 +1,16 @@
 //! What `changes` tells: everything that a fetch would get anew, once, and nothing else.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use tokio::time::{advance, timeout};
+use tokio::time::{Instant, advance, timeout};
 use tonic::Status;
 
 use super::{A, B, HOUR, World, answer, certificate, request, roots};
 use crate::client::Changes;
 use crate::error::Error;
+use crate::secret::decode;
+use crate::store::{Answer, Store};
+use crate::wire::Resource;
 
 /// None when nothing comes.
 async fn soon(changes: &mut Changes) -> Option<Vec<String>> {
@@ -60,6 +63,23 @@ async fn what_was_fetched_meanwhile_is_no_news() {
     advance(HOUR).await;
     assert_eq!(world.fetch(A).await.unwrap_err(), Error::NotRenewed);
     assert_eq!(soon(&mut changes).await, None);
+}
+
+#[test]
+fn what_comes_while_a_caller_looks_at_what_it_gets_is_told() {
+    let (mut store, now, wall) = (Store::new(Instant::now()), Instant::now(), SystemTime::UNIX_EPOCH);
+    let offer = |store: &mut Store, resource: Resource| {
+        store.offer(decode(&resource.content.unwrap()).unwrap(), resource.version).unwrap();
+    };
+    store.ask(A, now);
+    offer(&mut store, roots("1"));
+    offer(&mut store, certificate(A, "1"));
+    let Answer::Identity(identity) = store.answer(A, now, wall, now) else { panic!("there is one") };
+    offer(&mut store, certificate(A, "2"));
+    let seen = store.edition();
+    assert!(store.changed_since(seen).is_empty());
+    store.told(&identity, wall + HOUR);
+    assert_eq!(store.changed_since(seen), [A]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ use tonic::Status;
 
 use super::server::Mood;
 use super::{A, B, HOUR, World, answer, certificate, request, roots};
+use crate::connection::MAX_BACKOFF;
 use crate::error::Error;
 use crate::store::PATIENCE;
 
@@ -23,17 +24,20 @@ async fn a_server_that_is_away_is_tried_less_and_less() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_ends_the_back_off_and_a_stream_without_one_does_not() {
+async fn a_stream_that_was_answered_and_lasted_ends_the_back_off_and_no_other_does() {
     let mut world = World::new();
     for _ in 0..3 {
         world.call().await.end(Status::unavailable("not yet")).await;
     }
-    let mut call = world.call().await;
-    request(&mut call).await;
-    answer(&mut call, [roots("1")], []).await;
-    call.end(Status::unavailable("bye")).await;
+    for lasting in [Duration::ZERO, Duration::ZERO, MAX_BACKOFF] {
+        let mut call = world.call().await;
+        request(&mut call).await;
+        answer(&mut call, [roots("1")], []).await;
+        sleep(lasting).await;
+        call.end(Status::unavailable("bye")).await;
+    }
     world.call().await;
-    assert_eq!(waits(&world.script.pipes.dials()), [50, 100, 200, 50]);
+    assert_eq!(waits(&world.script.pipes.dials()), [50, 100, 200, 400, 800, 1050]);
 }
 
 #[tokio::test(start_paused = true)]

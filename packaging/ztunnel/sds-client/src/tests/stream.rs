@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::time::{advance, sleep, timeout};
+use tokio::time::{Instant, advance, sleep, timeout};
 use tonic::Status;
 
 use super::server::Mood;
@@ -52,18 +52,30 @@ async fn a_name_that_was_never_there_is_unsubscribed_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_name_that_is_gone_is_unsubscribed_long_before_the_half_life_of_what_was_handed_out() {
+    let (world, mut call) = World::streaming().await;
+    world.fetch_answered(&mut call, A, "1").await;
+    answer(&mut call, [], [A]).await;
+    let request = timeout(LINGER + LOOK, request(&mut call)).await.expect("an unsubscription");
+    assert_eq!(request.resource_names_unsubscribe, [A]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn names_are_asked_for_in_requests_of_a_bounded_size() {
     let mut world = World::new();
     world.script.pipes.set(Mood::Gone);
-    let names: Vec<_> = (0..1500).map(|name| format!("spiffe://td/ns/n/sa/{name}")).collect();
+    let names: Vec<_> = (0..2500).map(|name| format!("spiffe://td/ns/n/sa/{name}")).collect();
     for name in &names {
         assert!(timeout(Duration::from_nanos(1), world.fetch(name)).await.is_err());
     }
     world.script.pipes.set(Mood::Serving);
     let mut call = world.call().await;
-    let (first, second) = (request(&mut call).await, request(&mut call).await);
-    assert_eq!((first.resource_names_subscribe.len(), second.resource_names_subscribe.len()), (1000, 501));
-    assert!(first.node.is_some() && second.node.is_none());
+    // Without an answer to any of them, and before any timer.
+    let start = Instant::now();
+    let requests = [request(&mut call).await, request(&mut call).await, request(&mut call).await];
+    assert_eq!(requests.each_ref().map(|request| request.resource_names_subscribe.len()), [1000, 1000, 501]);
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    assert_eq!(requests.map(|request| request.node.is_some()), [true, false, false]);
 }
 
 #[tokio::test(start_paused = true)]
