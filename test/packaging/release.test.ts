@@ -137,7 +137,7 @@ async function audit(t: Test, url: string): Promise<Finished> {
   const step = pathToFileURL(join(repository, 'packaging/release-audit.mjs')).href;
   const script = `import { auditPackages } from '${step}'; for (const line of auditPackages(['yaml@2.0.0', 'zod@4.0.0'])) console.log(line);`;
   const environment = { ...own, npm_config_registry: url, npm_config_cache: t.testdir({}), npm_config_fetch_retries: '0' };
-  return await runToEnd(process.execPath, ['--input-type=module', '--eval', script], { environment });
+  return await runToEnd(process.execPath, ['--input-type=module', '--eval', script], { environment, deadlineMs: 300_000 });
 }
 
 t.test('an advisory about what ships stops the release, one about tools of the build is told', async (t) => {
