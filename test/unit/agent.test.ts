@@ -309,7 +309,7 @@ t.test('the self-check tells of a CA that nobody has asked yet, and keeps nobody
   t.match(status, {
     ready: true,
     reasons: [{ gate: 'check istio 127.0.0.1:1', code: 'ca-unavailable', detail: /ECONNREFUSED/ }],
-    selfCheck: { checks: [{ name: 'istio 127.0.0.1:1', reason: { code: 'ca-unavailable', action: /reaches its address/ } }] },
+    selfCheck: { checks: [{ name: 'istio 127.0.0.1:1', reason: { code: 'ca-unavailable', action: /this node reaches it/ } }] },
   });
   const told = running.logs.filter((line) => line.includes('self-check found a fault'));
   t.equal(told.length, 1, 'one line');
