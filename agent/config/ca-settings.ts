@@ -112,7 +112,7 @@ export function caSettings() {
       ),
     },
     log: {
-      level: setting(choice('error', 'warn', 'info', 'debug'), 'What is logged.', 'info'),
+      level: setting(choice('error', 'warn', 'info', 'debug'), 'What is logged. Audit lines are written at every level.', 'info'),
     },
   };
 }

@@ -105,7 +105,7 @@ export function settings() {
     log: {
       level: setting(
         choice('error', 'warn', 'info', 'debug'),
-        'What is logged. Can be changed while running, through the control socket.',
+        'What is logged. Can be changed while running, through the control socket. Audit lines (audit: true) are written at every level.',
         'info',
       ),
     },

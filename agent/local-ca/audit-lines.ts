@@ -40,7 +40,7 @@ export function createAuditLines(log: Logger, clock: Clock): AuditLines {
   };
 
   return {
-    granted: (fields) => log.info('certificate handed out', { audit: true, ...fields }),
+    granted: (fields) => log.audit('certificate handed out', fields),
     refused(address, fields) {
       const peer = peerOf(address.slice(0, address.lastIndexOf(':')));
       if (!peer.lines.take()) {
@@ -49,7 +49,7 @@ export function createAuditLines(log: Logger, clock: Clock): AuditLines {
       }
       const { suppressed } = peer;
       peer.suppressed = 0;
-      log.info('certificate refused', { audit: true, ...fields, ...(suppressed > 0 ? { suppressed } : {}) });
+      log.audit('certificate refused', { ...fields, ...(suppressed > 0 ? { suppressed } : {}) });
     },
   };
 }

@@ -49,9 +49,9 @@ export class StreamLog {
     if (!first) return;
     this.#context.metrics.grants.inc();
     const { id, serial, notAfter } = certificate;
-    const fields = { audit: true, name, identity: id, serial, notAfter, ...this.#peer.fields };
-    if (isDelegate(this.#peer.grant.value)) this.#context.log.info('identity handed out', fields);
-    else this.#context.log.debug('identity handed out', fields);
+    const fields = { name, identity: id, serial, notAfter, ...this.#peer.fields };
+    if (isDelegate(this.#peer.grant.value)) this.#context.log.audit('identity handed out', fields);
+    else this.#context.log.debug('identity handed out', { ...fields, audit: true });
   }
 
   refused({ secrets, message }: Refused): void {
@@ -70,7 +70,7 @@ export class StreamLog {
       this.#context.metrics.sdsNamesUnknown.inc(unknown.length);
       this.#warnOnce('client asked for a name that is none of ours', unmetFields(unknown));
     }
-    if (denied.length > 0) this.#line('info', 'identity refused', { audit: true, refused: denied.length, ...unmetFields(denied) });
+    if (denied.length > 0) this.#line('audit', 'identity refused', { refused: denied.length, ...unmetFields(denied) });
   }
 
   /** The stream ends by an error. A denial has its audit line already. */
@@ -86,7 +86,7 @@ export class StreamLog {
     this.#line('warn', message, fields);
   }
 
-  #line(level: 'info' | 'warn', message: string, fields: Fields): void {
+  #line(level: 'audit' | 'warn', message: string, fields: Fields): void {
     const account = this.#account;
     if (!this.#context.admission.mayLog(account)) return;
     const { suppressed } = account;

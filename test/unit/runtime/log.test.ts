@@ -108,3 +108,11 @@ t.test('without a writer lines go to standard error', async (t) => {
   log.info('not written');
   t.equal(log.level, 'error');
 });
+
+t.test('audit lines are written at every level', async (t) => {
+  const { log, lines } = recording('error');
+  log.info('not this');
+  log.child({ door: 'x' }).audit('handed out', { audit: false, token: 'eyJhbGciOiJIUzI1NiJ9.e30.x' });
+  t.match(lines(), [{ level: 'info', message: 'handed out', audit: true, door: 'x', token: '[token removed]' }]);
+  t.equal(lines().length, 1);
+});
