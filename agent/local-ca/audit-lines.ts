@@ -2,10 +2,10 @@
 // out; refusals, which callers cause by what they send, are bounded for each address, and the next line says how many were left out.
 
 import type { Fields } from '../runtime/errors.js';
+import type { LineBound } from '../runtime/line-bound.js';
+import { createLineBound } from '../runtime/line-bound.js';
 import type { Logger } from '../runtime/log.js';
 import type { Clock } from '../runtime/time.js';
-import type { TokenBucket } from '../runtime/token-bucket.js';
-import { createTokenBucket } from '../runtime/token-bucket.js';
 
 export interface AuditLines {
   granted(fields: Fields): void;
@@ -13,43 +13,31 @@ export interface AuditLines {
   refused(peer: string, fields: Fields): void;
 }
 
-/** So many lines at once, and one a second after that. */
+/** Lines at once: a proxy may be refused for each identity of its node. */
 const lineBurst = 50;
 /** Addresses are looked through when this many are known, and forgotten once they may say everything again. */
 const peersKept = 1_024;
 
-interface Peer {
-  readonly lines: TokenBucket;
-  suppressed: number;
-}
-
 export function createAuditLines(log: Logger, clock: Clock): AuditLines {
-  const peers = new Map<string, Peer>();
-  const createPeer = (): Peer => ({ lines: createTokenBucket(clock, lineBurst, 1), suppressed: 0 });
+  const peers = new Map<string, LineBound>();
   /** Shared by those for whom there is no room. */
-  const others = createPeer();
+  const others = createLineBound(clock, lineBurst);
 
-  const peerOf = (address: string): Peer => {
+  const linesOf = (address: string): LineBound => {
     const known = peers.get(address);
     if (known !== undefined) return known;
-    if (peers.size >= peersKept) for (const [each, { lines }] of peers) if (lines.isFull) peers.delete(each);
+    if (peers.size >= peersKept) for (const [each, lines] of peers) if (lines.isFull) peers.delete(each);
     if (peers.size >= peersKept) return others;
-    const peer = createPeer();
-    peers.set(address, peer);
-    return peer;
+    const lines = createLineBound(clock, lineBurst);
+    peers.set(address, lines);
+    return lines;
   };
 
   return {
     granted: (fields) => log.audit('certificate handed out', fields),
     refused(address, fields) {
-      const peer = peerOf(address.slice(0, address.lastIndexOf(':')));
-      if (!peer.lines.take()) {
-        peer.suppressed += 1;
-        return;
-      }
-      const { suppressed } = peer;
-      peer.suppressed = 0;
-      log.audit('certificate refused', { ...fields, ...(suppressed > 0 ? { suppressed } : {}) });
+      const more = linesOf(address.slice(0, address.lastIndexOf(':'))).take();
+      if (more !== undefined) log.audit('certificate refused', { ...fields, ...more });
     },
   };
 }

@@ -3,6 +3,8 @@
 
 import type { Metrics } from '../metrics.js';
 import { SignetError } from '../runtime/errors.js';
+import type { LineBound } from '../runtime/line-bound.js';
+import { createLineBound } from '../runtime/line-bound.js';
 import type { Clock } from '../runtime/time.js';
 import type { TokenBucket } from '../runtime/token-bucket.js';
 import { createTokenBucket } from '../runtime/token-bucket.js';
@@ -30,7 +32,7 @@ export interface SdsLimits {
 export type SdsLimit =
   'streams' | 'streams-per-owner' | 'names-per-stream' | 'names-per-owner' | 'opens-per-owner' | 'message' | 'stalled-write';
 
-/** Lines that peers cause by what they send: so many at once, and one a second after that, for each owner. */
+/** Log lines at once of one owner. */
 const lineBurst = 20;
 /** Owners without streams are looked through when this many are known, and forgotten once they may do everything again. */
 const ownersKept = 1024;
@@ -41,9 +43,8 @@ export interface Account {
   streams: number;
   names: number;
   readonly opens: TokenBucket;
-  readonly lines: TokenBucket;
-  /** Lines not written since the last one that was. */
-  suppressed: number;
+  /** Log lines that it causes by what it sends. */
+  readonly lines: LineBound;
 }
 
 export interface Admission {
@@ -55,8 +56,6 @@ export interface Admission {
   /** Counts names in, or throws `exhausted`. */
   addNames(account: Account, count: number): void;
   removeNames(account: Account, count: number): void;
-  /** Whether a log line that a peer causes may be written; else it is counted as suppressed. */
-  mayLog(account: Account): boolean;
   /** The error for a limit that was met, counted. */
   refuse(limit: SdsLimit): SignetError;
 }
@@ -77,8 +76,7 @@ export function createAdmission(limits: SdsLimits, clock: Clock, metrics: Metric
       streams: 0,
       names: 0,
       opens: createTokenBucket(clock, limits.openBurst, limits.openRate),
-      lines: createTokenBucket(clock, lineBurst, 1),
-      suppressed: 0,
+      lines: createLineBound(clock, lineBurst),
     };
     accounts.set(owner, account);
     return account;
@@ -108,11 +106,6 @@ export function createAdmission(limits: SdsLimits, clock: Clock, metrics: Metric
     },
     removeNames(account, count) {
       account.names -= count;
-    },
-    mayLog(account) {
-      if (account.lines.take()) return true;
-      account.suppressed += 1;
-      return false;
     },
   };
 }

@@ -98,7 +98,8 @@ export function createSdsService(options: SdsServiceOptions): SdsService {
     try {
       admission.open(account);
     } catch (error) {
-      if (admission.mayLog(account)) log.warn('stream refused', { ...errorFields(error), ...peer.fields });
+      const more = account.lines.take();
+      if (more !== undefined) log.warn('stream refused', { ...errorFields(error), ...more, ...peer.fields });
       throw error;
     }
     return { peer, account };

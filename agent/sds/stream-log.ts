@@ -11,7 +11,7 @@ import type { ClientInfo } from './client-info.js';
 import { formatUserAgent, refusesP384 } from './client-info.js';
 import type { Peer } from './grant.js';
 import { isDelegate } from './grant.js';
-import type { Account, Admission } from './limits.js';
+import type { Account } from './limits.js';
 import type { Target } from './names.js';
 import type { CertificateFields } from './secret.js';
 import type { Refused } from './subscriptions.js';
@@ -19,7 +19,6 @@ import type { Refused } from './subscriptions.js';
 export interface StreamLogContext {
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly admission: Admission;
 }
 
 const namesLogged = 8;
@@ -87,14 +86,12 @@ export class StreamLog {
   }
 
   #line(level: 'audit' | 'warn', message: string, fields: Fields): void {
-    const account = this.#account;
-    if (!this.#context.admission.mayLog(account)) return;
-    const { suppressed } = account;
-    account.suppressed = 0;
+    const more = this.#account.lines.take();
+    if (more === undefined) return;
     this.#context.log[level](message, {
       ...fields,
       nodeId: this.client?.nodeId,
-      ...(suppressed > 0 ? { suppressed } : {}),
+      ...more,
       ...this.#peer.fields,
     });
   }

@@ -54,16 +54,6 @@ void t.test('names of one owner', async (t) => {
   t.equal(await reached('message'), 1);
 });
 
-void t.test('log lines: a burst, then one a second, and the rest is counted', async (t) => {
-  const { all, clock } = admission({});
-  const x = all.account('x');
-  for (let index = 0; index < 20; index += 1) t.ok(all.mayLog(x));
-  t.notOk(all.mayLog(x));
-  t.equal(x.suppressed, 1);
-  await clock.advance(1_000);
-  t.ok(all.mayLog(x));
-});
-
 void t.test('an owner that went is forgotten, unless it would get a new burst by that', async (t) => {
   const { all, clock } = admission({ openBurst: 1, openRate: 1 });
   const spent = all.account('spent');
