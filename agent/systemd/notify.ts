@@ -15,7 +15,7 @@ export interface NotifierOptions {
   readonly pid: number;
   readonly native: Pick<Native, 'sendDatagram'>;
   /**
-   * Asked before the watchdog is told that the service lives, which it is not unless this settles, within a quarter of the watchdog's time.
+   * Asked before the watchdog is told that the service lives, which it is not unless this settles, before the watchdog's time is over.
    * Default: it lives while its event loop does.
    */
   readonly check?: (signal: AbortSignal) => Promise<void>;
@@ -51,7 +51,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     }
   };
   const lives = (signal: AbortSignal): Promise<boolean> =>
-    withDeadline(clock, aliveMs / 2, 'check of the service', signal, check).then(
+    withDeadline(clock, aliveMs, 'check of the service', signal, check).then(
       () => true,
       (error: unknown) => {
         if (!signal.aborted) log.error('the watchdog is not told that the service lives', errorFields(error));

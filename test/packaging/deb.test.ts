@@ -51,7 +51,7 @@ t.test('the package is installed, configured, removed and purged, and leaves not
   await untilReady(machine, 'signet-agent.service');
   t.equal(await property(machine, 'signet-agent.socket', 'ActiveState'), 'active', 'the socket came with it');
   t.match(await machine.output('signet', 'status'), /spiffe:\/\/example\.org\/ns\/shop\/sa\/cart +issued/);
-  await machine.output('signet', 'fetch', 'shop/cart');
+  await machine.output('signet', 'fetch', 'shop/cart', '--timeout', '60');
 
   await machine.output('dpkg', '--remove', 'signet');
   t.equal((await machine.run('ls', '/run/signet')).code, 2, 'sockets and kept certificates are gone');
@@ -86,13 +86,13 @@ t.test('an upgrade and the way back under clients fail no request and give the s
   await installDeb(machine, first);
   await untilReady(machine, 'signet-agent.service');
 
-  const before = await machine.output('signet', 'fetch', 'shop/cart', '--pem');
+  const before = await machine.output('signet', 'fetch', 'shop/cart', '--timeout', '60', '--pem');
   const inode = await machine.output('stat', '--format=%i', '/run/signet/sds/sds.sock');
   const requests = machine.start(
     'client',
     'sh',
     '-c',
-    'while :; do signet fetch spiffe://example.org/ns/shop/sa/cart >/dev/null 2>>/root/errors && echo ok >>/root/requests || echo failed >>/root/requests; done',
+    'while :; do signet fetch spiffe://example.org/ns/shop/sa/cart --timeout 60 >/dev/null 2>>/root/errors && echo ok >>/root/requests || echo failed >>/root/requests; done',
   );
   const stream = machine.start('stream', 'signet', 'fetch', 'spiffe://example.org/ns/shop/sa/checkout', '--watch');
   const answered = (): readonly string[] => readFileSync(join(machine.root, 'root/requests'), 'utf8').trim().split('\n');
@@ -113,7 +113,7 @@ t.test('an upgrade and the way back under clients fail no request and give the s
     t.match(await machine.output('dpkg', '--status', 'signet'), new RegExp(`^Version: .*-${revision}$`, 'm'));
     t.ok(requests.running() && stream.running());
     t.same([...new Set(answered())], ['ok'], readFileSync(join(machine.root, 'root/errors'), 'utf8'));
-    t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--pem'), before, 'the same bytes');
+    t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--timeout', '60', '--pem'), before, 'the same bytes');
     t.equal(await machine.output('stat', '--format=%i', '/run/signet/sds/sds.sock'), inode, 'the same socket');
   }
   t.comment(`${answered().length} requests`);

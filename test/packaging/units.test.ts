@@ -150,19 +150,19 @@ t.test('the units', { skip }, async (t) => {
     for (const path of ['/usr/x', '/etc/signet/x', '/var/lib/x'])
       t.match((await machine.run(...inside, 'touch', path)).stderr, /Read-only file system/, path);
     t.equal((await machine.run(...inside, 'ls', '/var/lib/kubelet/pods')).stdout, '', 'no secrets of pods');
-    await machine.output('signet', 'fetch', 'shop/cart');
+    await machine.output('signet', 'fetch', 'shop/cart', '--timeout', '60');
   });
 
   t.test('a process that hangs is replaced, and serves what it had', async (t) => {
-    await changeUnit(machine, agent, ['[Service]', 'WatchdogSec=10s']);
+    await changeUnit(machine, agent, ['[Service]', 'WatchdogSec=20s']);
     await untilReady(machine, agent);
-    const before = await machine.output('signet', 'fetch', 'shop/cart', '--pem');
+    const before = await machine.output('signet', 'fetch', 'shop/cart', '--timeout', '60', '--pem');
     const pid = await property(machine, agent, 'MainPID');
     await machine.output('sh', '-c', `kill -STOP ${pid}`);
-    await until('another process', 60_000, async () => ![pid, '0'].includes(await property(machine, agent, 'MainPID')), 200);
+    await until('another process', 120_000, async () => ![pid, '0'].includes(await property(machine, agent, 'MainPID')), 200);
     await untilReady(machine, agent);
     t.match(await machine.output('journalctl', '--unit', agent, '--output', 'cat'), /Watchdog timeout/);
-    t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--pem'), before);
+    t.equal(await machine.output('signet', 'fetch', 'shop/cart', '--timeout', '60', '--pem'), before);
   });
 
   t.test('the key of the sealed state may be a credential', async (t) => {

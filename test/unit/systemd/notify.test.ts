@@ -102,9 +102,9 @@ t.test('the watchdog hears nothing while the service does not answer', async (t)
   await clock.advance(30_000);
   t.equal(beats(), 2);
   t.match(log.lines[0], { level: 'error', message: 'the watchdog is not told that the service lives', fields: { kind: 'deadline' } });
-  t.ok(ends.at(-1)?.aborted, 'the wait is over');
+  t.ok(ends[2]?.aborted, 'the wait is over');
   service.answers = true;
-  await clock.advance(15_000);
+  await clock.advance(25_000);
   t.ok(beats() > 2);
   service.answers = false;
   await clock.advance(10_000);
