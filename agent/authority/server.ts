@@ -102,9 +102,15 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   const tasks = createTaskGroup(clock, log);
   // First: an issuer in the cluster may have to be waited for, by a process that is alive and not ready.
   tasks.start('http', (signal) => http.run(signal));
+  const doors = createTaskGroup(clock, log);
+  const notifier = createNotifier({ env, pid: process.pid, native, readiness: readiness.state, clock, log });
+  const tellSystemd = (): void => doors.start('word to systemd', notifier.run);
+  const isInCluster = config.issuer !== undefined && 'secret' in config.issuer;
+  if (isInCluster) tellSystemd();
 
   const opened = await openService({ own, clusters, audit, signal: options.signal ?? new AbortController().signal }, shared).catch(
     async (error: unknown) => {
+      await doors.stop(stopMs);
       await tasks.stop(stopMs);
       apiServers.close();
       await audit.close();
@@ -116,9 +122,8 @@ export async function startAuthority(options: AuthorityOptions): Promise<Authori
   for (const [name, reason] of [...issuer.degradations, ...signers.degradations]) readiness.follow(name, reason, 'noted');
   issuer.issuer.subscribe(({ notAfter }) => metrics.issuerExpiry.set(notAfter / 1_000));
 
-  const doors = createTaskGroup(clock, log);
   doors.start('listener', (signal) => listener.run(signal));
-  doors.start('word to systemd', createNotifier({ env, pid: process.pid, native, readiness: readiness.state, clock, log }).run);
+  if (!isInCluster) tellSystemd();
   tasks.start('issuer', (signal) => issuer.run(signal, signers.run));
   tasks.start('serving certificate', (signal) => serving.run(listener.show, signal));
   for (const cluster of clusters) tasks.start(`cluster ${cluster.id}`, (signal) => cluster.run(signal));

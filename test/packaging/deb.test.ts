@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { buildDeb } from '../fixtures/deb.js';
+import { repository } from '../fixtures/envoy-examples.js';
 import { configureAgent, configureCa, installDeb, listTree, property, untilReady } from '../fixtures/installed.js';
 import type { Machine } from '../fixtures/machine.js';
 import { startMachine, whyNoMachine } from '../fixtures/machine.js';
@@ -11,6 +12,7 @@ import { createCgroups } from '../fixtures/real-cgroups.js';
 import { createScene } from '../fixtures/scene.js';
 import { until } from '../fixtures/until.js';
 
+const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { readonly version: string };
 const skip = whyNoMachine() ?? false;
 
 t.test('two builds of one tree give the same bytes', { skip }, async (t) => {
@@ -33,7 +35,7 @@ t.test('the package is installed, configured, removed and purged, and leaves not
 
   await installDeb(machine, deb);
   t.equal(await machine.output('dpkg', '--verify', 'signet'), '', 'the files are those of the package');
-  t.match(await machine.output('signet', 'version'), /0\.1\.0/);
+  t.match(await machine.output('signet', 'version'), version);
   for (const unit of ['signet-agent.socket', 'signet-agent.service', 'signet-ca.service']) {
     t.equal(await property(machine, unit, 'ActiveState'), 'inactive', `${unit} waits for its configuration`);
     t.equal(await property(machine, unit, 'UnitFileState'), 'enabled');
@@ -61,6 +63,16 @@ t.test('the package is installed, configured, removed and purged, and leaves not
     listTree(machine).some((path) => path.startsWith('usr/') && path.includes('signet')),
     'nothing else does',
   );
+  await installDeb(machine, deb);
+  await untilReady(machine, 'signet-agent.service');
+
+  await machine.output('systemctl', 'stop', 'signet-agent.socket', 'signet-agent.service');
+  const other = machine.start('other', 'signet', 'agent', '--config', '/etc/signet/agent.yaml');
+  await until('an agent outside of the package serves', 60_000, async () => (await machine.run('signet', 'status')).code === 0, 200);
+  await machine.output('dpkg', '--remove', 'signet');
+  await machine.output('test', '-S', '/run/signet/sds/sds.sock');
+  other.signal('SIGTERM');
+  await other.ended;
   await installDeb(machine, deb);
   await untilReady(machine, 'signet-agent.service');
 

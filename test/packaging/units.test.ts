@@ -198,6 +198,13 @@ t.test('the units', { skip }, async (t) => {
     const key = await machine.output('sha256sum', '/var/lib/signet/issuer.key');
     await machine.output('systemctl', 'restart', ca);
     t.equal(await machine.output('sha256sum', '/var/lib/signet/issuer.key'), key, 'the issuer stays');
+
+    configureCa(machine, {
+      kubeconfig: `/run/credentials/${ca}/kubeconfig`,
+      issuer: { secret: { namespace: 'signet-system', name: 'signet-ca-issuer' } },
+    });
+    await machine.output('systemctl', 'restart', ca);
+    t.equal(await property(machine, ca, 'ActiveState'), 'active', 'a Secret that nobody can read yet holds nobody up');
   });
 
   t.test('who connects starts the CA, which has its issuer from root', async (t) => {
