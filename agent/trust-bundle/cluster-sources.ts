@@ -112,6 +112,7 @@ function createObjectRootSource(
     reason,
     async run(signal) {
       for (let attempt = 1; !signal.aborted; attempt += 1) {
+        const round = new AbortController();
         try {
           const reflector = await open(signal);
           let taken: string | undefined;
@@ -126,11 +127,13 @@ function createObjectRootSource(
               taken = content;
               take(texts);
             }
-          }, signal);
+          }, round.signal);
           await reflector.run(signal);
         } catch (error) {
           if (signal.aborted) return;
           reason.set({ code: reasonOf(error) ?? 'bundle-missing', detail: `${label}: ${describeError(error)}` });
+        } finally {
+          round.abort();
         }
         // Rejects only when the signal aborts, which ends the loop.
         await sleep(clock, backoff(attempt, retryAfter), signal).catch(() => undefined);
