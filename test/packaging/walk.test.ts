@@ -16,5 +16,5 @@ if (why === undefined) {
   const [command = '', ...args] = inOwnNetwork;
   await t.spawn(command, [...args, process.execPath, join(import.meta.dirname, 'walk.js')], 'docs/install.md');
 } else {
-  t.comment(`docs/install.md is not followed: ${why}`);
+  t.test('docs/install.md', { skip: why }, async () => undefined);
 }

@@ -69,7 +69,7 @@ async function follow(commands: string): Promise<string> {
 
 async function shell(commands: string): Promise<Finished> {
   const elapsed = stopwatch();
-  const end = await runToEnd('bash', ['-euc', `cd '${clone}'\n${commands}`], { environment, deadlineMs: 90_000 });
+  const end = await runToEnd('bash', ['-euc', `cd '${clone}'\n${commands}`], { environment, deadlineMs: 300_000 });
   t.comment(`${(elapsed() / 1000).toFixed(1)} s: ${commands.split('\n')[0]}`);
   return end;
 }
