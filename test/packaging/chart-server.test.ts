@@ -55,15 +55,20 @@ t.test('the ways to ask a CA, and the requests that the CA answers', async (t) =
   const requests = { kubernetesCsr: { signerName, approveOnly: ['example.com/other'] }, podCertificate: { signerName } };
   const config = { requests, roots: { clusterTrustBundle: { name: 'signet-ca-root' } } };
   for (const upstream of upstreams) {
-    const values = { agent: { config: { upstreams: [upstream] } }, ca: { config }, parts };
+    const values = { agent: { config: { upstreams: [upstream] } }, ca: { config }, admission: { certificateApprover: true }, parts };
     const objects = await renderChart(directory, { profiles: ['standalone', 'openshift'], values });
     for (const object of objects) t.equal(await tryObject(object), 'taken', `${upstream.kind}: ${keyOf(object)}`);
   }
 });
 
+interface MadeContainer {
+  readonly volumeMounts: readonly { readonly name: string }[];
+}
+
 interface PodSpec {
   readonly volumes: readonly { readonly name: string }[];
-  readonly containers: readonly { readonly volumeMounts: readonly { readonly name: string }[] }[];
+  readonly containers: readonly MadeContainer[];
+  readonly initContainers?: readonly MadeContainer[];
 }
 
 t.test('socket-mount: a pod with the label has the directory of the socket in each container', needs('impersonation'), async (t) => {
@@ -73,9 +78,9 @@ t.test('socket-mount: a pod with the label has the directory of the socket in ea
   t.teardown(() => removeRights(cluster, policy));
   const namespace = await createNamespace(cluster, 'socket');
   await createAccount(cluster, namespace, 'default');
-  const make = async (labels: Readonly<Record<string, string>>): Promise<PodSpec> => {
+  const make = async (labels: Readonly<Record<string, string>>, more: object = {}): Promise<PodSpec> => {
     const containers = ['one', 'two'].map((name) => ({ name, image: 'none', volumeMounts: [{ name: 'own', mountPath: '/own' }] }));
-    const spec = { containers, volumes: [{ name: 'own', emptyDir: {} }], automountServiceAccountToken: false };
+    const spec = { containers, volumes: [{ name: 'own', emptyDir: {} }], automountServiceAccountToken: false, ...more };
     const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'trial', labels }, spec };
     const { body: made } = await cluster.admin.send({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods?dryRun=All`, body });
     return made['spec'] as PodSpec;
@@ -89,6 +94,9 @@ t.test('socket-mount: a pod with the label has the directory of the socket in ea
   t.match([volumes.length, named(volumes)], [2, { hostPath: { path: '/run/signet/sds', type: 'Directory' } }]);
   for (const { volumeMounts } of containers)
     t.match([volumeMounts.length, named(volumeMounts)], [2, { mountPath: '/run/signet/sds', readOnly: true }]);
+  const initContainers = [{ name: 'sidecar', image: 'none', restartPolicy: 'Always' }];
+  const [sidecar] = (await make(label, { initContainers })).initContainers ?? [];
+  t.match(named(sidecar?.volumeMounts ?? []), { mountPath: '/run/signet/sds', readOnly: true }, 'a native sidecar too');
   t.equal(named((await make({})).volumes), undefined, 'no other pod');
 });
 

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import type { Test } from 'tap';
 import { parse } from 'yaml';
 import { runToEnd, startChild } from '../fixtures/child.js';
 import type { Rendering, Values } from '../fixtures/chart.js';
@@ -35,6 +36,23 @@ t.test('schema and table of values are those of values.yaml', async (t) => {
   t.equal(code, 0, stderr);
 });
 
+/** What is rendered, in pods of both families of addresses, is taken by the binary. */
+async function checkConfigurations(t: Test, objects: readonly KubeObject[]): Promise<void> {
+  for (const name of ['signet-agent', 'signet-ca'] as const) {
+    if (!objects.some(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === `${name}-config`)) continue;
+    const file = join(directory, `${name}.yaml`);
+    writeFileSync(file, configurationIn(objects, name));
+    for (const address of ['10.0.0.1', 'fd00::1']) {
+      const pod = { NODE_NAME: 'node-1', POD_IP: address, HOST_IP: address };
+      const set = Object.entries(settingsIn(objects, name)).map(([key, value]) => [key, value.replace(/\$\((?:POD|HOST)_IP\)/, address)]);
+      const environment = { ...pod, ...(Object.fromEntries(set) as Record<string, string>) };
+      const args = ['check-config', ...(name === 'signet-ca' ? ['--ca'] : []), '--config', file];
+      const { code, stdout, stderr } = await runToEnd(process.execPath, [binary, ...args], { environment });
+      t.equal(code, 0, `${stdout}${stderr}`);
+    }
+  }
+}
+
 for (const profile of profiles) {
   t.test(`profile ${profile}: linted, the objects of kustomize, and configurations that the binary accepts`, async (t) => {
     const lint = await runHelm(directory, ['lint', '--strict'], { profiles: [profile] });
@@ -42,23 +60,14 @@ for (const profile of profiles) {
     const objects = await renderChart(directory, { profiles: [profile], values: whole });
     t.strictSame(comparable(objects), comparable(await renderProfile(profile)));
 
-    for (const name of ['signet-agent', 'signet-ca'] as const) {
-      if (!objects.some(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === `${name}-config`)) continue;
-      const file = join(directory, `${name}.yaml`);
-      writeFileSync(file, configurationIn(objects, name));
-      const pod = { NODE_NAME: 'node-1', POD_IP: '10.0.0.1' };
-      const set = Object.entries(settingsIn(objects, name)).map(([key, value]) => [key, value.replace('$(POD_IP)', pod.POD_IP)]);
-      const environment = { ...pod, ...(Object.fromEntries(set) as Record<string, string>) };
-      const args = ['check-config', ...(name === 'signet-ca' ? ['--ca'] : []), '--config', file];
-      const { code, stdout, stderr } = await runToEnd(process.execPath, [binary, ...args], { environment });
-      t.equal(code, 0, `${stdout}${stderr}`);
-    }
+    await checkConfigurations(t, objects);
   });
 }
 
 interface Container {
   readonly args: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
   readonly resources: { readonly limits: { readonly memory: string } };
 }
 
@@ -140,6 +149,7 @@ const modes: Readonly<Record<string, readonly [values: Values, components: reado
   ],
   'cert-manager': [
     {
+      admission: { certificateApprover: true },
       agent: {
         rootsConfigMap: 'signet-agent-root',
         config: { upstreams: [{ kind: 'cert-manager', issuerRef: { name: 'workload-ca', kind: 'ClusterIssuer' } }] },
@@ -148,8 +158,14 @@ const modes: Readonly<Record<string, readonly [values: Values, components: reado
     ['pods-as-node', 'upstream-cert-manager'],
   ],
   'monitoring': [
-    { parts: { monitoring: true }, ca: { enabled: true, config: { roots: null } } },
-    ['pods-as-node', 'workload-tokens', 'monitoring', 'ca', 'ca-issuer-secret', 'ca-network-policy', 'ca-flow-control', 'ca-monitoring'],
+    {
+      parts: { monitoring: true },
+      ca: { enabled: true, config: { roots: { configMaps: null, clusterTrustBundle: { name: 'signet-ca-root' } } } },
+    },
+    [
+      ...['pods-as-node', 'workload-tokens', 'monitoring', 'ca', 'ca-issuer-secret', 'ca-roots-cluster-trust-bundle'],
+      ...['ca-network-policy', 'ca-flow-control', 'ca-monitoring'],
+    ],
   ],
   'a CA with files of an issuer, which answers requests': [
     {
@@ -162,13 +178,13 @@ const modes: Readonly<Record<string, readonly [values: Values, components: reado
             privateKey: '/var/run/secrets/signet/issuer/tls.key',
             roots: '/var/run/secrets/signet/issuer/ca.crt',
           },
-          roots: { configMaps: null, clusterTrustBundle: { name: 'signet-ca-root' } },
+          roots: null,
           requests: { kubernetesCsr: { signerName }, podCertificate: { signerName } },
         },
       },
     },
     [
-      ...['pods-as-node', 'workload-tokens', 'openshift', 'ca', 'ca-roots-cluster-trust-bundle', 'ca-signer-csr'],
+      ...['pods-as-node', 'workload-tokens', 'openshift', 'ca', 'ca-signer-csr'],
       ...['ca-signer-pod-certificate', 'ca-network-policy', 'ca-flow-control', 'ca-openshift'],
     ],
   ],
@@ -177,8 +193,9 @@ const modes: Readonly<Record<string, readonly [values: Values, components: reado
 for (const [name, [values, components]] of Object.entries(modes)) {
   t.test(`${name}: the objects of kustomize`, async (t) => {
     const given = { ...values, parts: { namespaces: true, ...(values['parts'] as object | undefined) } };
-    const objects = comparable(await renderChart(directory, { values: given }));
-    t.strictSame(objects, comparable(await renderComponents(directory, [...components, ...always])));
+    const objects = await renderChart(directory, { values: given });
+    t.strictSame(comparable(objects), comparable(await renderComponents(directory, [...components, ...always])));
+    await checkConfigurations(t, objects);
   });
 }
 
@@ -203,6 +220,12 @@ t.test('kustomize: another trust domain is given once, as the README says, to ag
   const objects = await renderProfile('standalone', directory, parse(patches) as object);
   for (const kind of ['DaemonSet', 'Deployment'] as const)
     t.equal(containerOf(objects, kind).env.find(({ name }) => name === 'SIGNET_TRUST_DOMAIN')?.value, 'example.org', kind);
+});
+
+t.test('a CA that listens at another port is reached there', async (t) => {
+  const values = { ca: { config: { listen: { address: '[::]:15443' } } } };
+  const { ports } = containerOf(await renderChart(directory, { profiles: ['standalone'], values }), 'Deployment');
+  t.match(ports, [{ name: 'grpc-ca', containerPort: 15443 }]);
 });
 
 t.test('namespaces that the configuration watches: that right', async (t) => {
@@ -296,8 +319,13 @@ const refused: Readonly<Record<string, readonly [Rendering['values'], RegExp]>> 
   'an unknown setting': [{ agent: { config: { sds: { sockets: 1 } } } }, /at '\/agent\/config\/sds'.*additional properties 'sockets'/],
   'a word out of the list': [{ agent: { pods: 'all' } }, /at '\/agent\/pods'/],
   'a trust domain beside that of the chart': [{ ca: { config: { trustDomain: 'example.org' } } }, /additional properties 'trustDomain'/],
+  'requests of cert-manager that nobody compares': [
+    { agent: { config: { upstreams: [{ kind: 'cert-manager', issuerRef: { name: 'workload-ca' } }] } } },
+    /set admission\.certificateApprover/,
+  ],
   'tokens that the policy refuses': [
     {
+      admission: { certificateApprover: true },
       agent: {
         config: {
           upstreams: [
