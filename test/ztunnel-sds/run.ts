@@ -41,6 +41,8 @@ async function main(): Promise<boolean> {
     process.stdout.write('not run, for there is no cargo here: tests of the SDS client in Rust\n');
     return true;
   }
+  // To cargo the same package in another checkout is this one; if it was built later, that is what would be tested.
+  await cargo('clean', '--locked', '--package', 'signet-sds-client');
   const lints = await cargo('clippy', '--locked', '--all-targets', '--', '-D', 'warnings');
   const tests = await cargo('test', '--locked', '--no-fail-fast');
   let [passed, failed] = [0, 0];

@@ -124,7 +124,7 @@ async fn close_ends_the_stream_the_waiting_calls_and_the_changes() {
     world.client.close();
     assert!(matches!(waiting.await, Err(Error::Unreachable(_))));
     assert!(matches!(world.fetch(A).await, Err(Error::Unreachable(_))));
-    assert_eq!(changes.next().await, None);
+    assert_eq!(timeout(HOUR, changes.next()).await, Ok(None));
     assert_eq!(request(&mut call).await.resource_names_subscribe, [B]);
     assert_eq!(timeout(HOUR, call.next()).await, Ok(None));
     advance(HOUR).await;

@@ -63,7 +63,7 @@ impl World {
     }
 
     async fn call(&mut self) -> Call<Delta> {
-        self.script.delta.recv().await.unwrap()
+        timeout(HOUR, self.script.delta.recv()).await.expect("a stream").unwrap()
     }
 
     /// A fetch of what is over its half-life in an hour.

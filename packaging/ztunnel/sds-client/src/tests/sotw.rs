@@ -24,7 +24,7 @@ fn response<const N: usize>(version: &str, resources: [Resource; N]) -> Discover
 async fn streaming() -> (World, Call<Sotw>) {
     let mut world = World::new();
     world.script.set_delta(false);
-    let mut call = world.script.sotw.recv().await.unwrap();
+    let mut call = timeout(HOUR, world.script.sotw.recv()).await.expect("a stream").unwrap();
     let first = request(&mut call).await;
     assert_eq!(first.resource_names, ["ROOTCA"]);
     assert_eq!(first.node.unwrap().id, "test");
@@ -52,7 +52,7 @@ async fn each_request_names_everything_and_each_response_is_acknowledged() {
     assert_eq!(world.fetch(A).await.unwrap().version(), identity.version());
     call.send(response("4", [certificate(A, "2")])).await;
     request(&mut call).await;
-    assert_eq!(changes.next().await, Some(vec![A.to_owned()]));
+    assert_eq!(timeout(HOUR, changes.next()).await, Ok(Some(vec![A.to_owned()])));
 }
 
 #[tokio::test(start_paused = true)]
