@@ -128,7 +128,7 @@ async fn stream<P: Protocol>(
     node: &Node,
     heard: &mut bool,
 ) -> Result<(), Status> {
-    shared.lock().begin();
+    shared.lock().begin(Instant::now());
     // One place: the next response is read when its ACK is on its way.
     let (acks, taken) = mpsc::channel(1);
     let mut client = Grpc::new(channel).max_decoding_message_size(MAX_RESPONSE);

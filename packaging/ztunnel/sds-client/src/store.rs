@@ -104,6 +104,9 @@ impl Store {
             return Some(entry.news.clone());
         }
         let (name, news) = (Arc::<str>::from(name), Arc::new(Notify::new()));
+        if self.closed {
+            return Some(news);
+        }
         self.unsubscribe.remove(&name);
         self.subscribe.insert(name.clone());
         let entry =
@@ -156,6 +159,9 @@ impl Store {
 
     /// A secret came, in a version as the server calls it. The sentence says why it is refused; what was there stays.
     pub(crate) fn offer(&mut self, secret: Secret, version: String) -> Result<(), &'static str> {
+        if self.closed {
+            return Ok(());
+        }
         if secret.name == ROOTS {
             let content = Arc::new(Roots::read(secret)?);
             let known = self.roots.as_ref().is_some_and(|held| held.content.digest == content.digest);
@@ -216,8 +222,11 @@ impl Store {
         self.closed
     }
 
-    /// A stream begins: every name is to be subscribed.
-    pub(crate) fn begin(&mut self) {
+    /// A stream begins: every name is to be subscribed, and the server, which is there, has time for its first answer.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        if let Some((since, _)) = &mut self.down {
+            *since = now;
+        }
         self.subscribe = self.entries.keys().cloned().chain([Arc::from(ROOTS)]).collect();
         self.unsubscribe.clear();
     }

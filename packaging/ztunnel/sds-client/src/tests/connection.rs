@@ -101,6 +101,18 @@ async fn a_server_that_accepts_and_hangs_is_unreachable_and_left_at_the_missing_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_is_back_has_time_for_its_first_answer() {
+    let (mut world, call) = World::streaming().await;
+    world.script.pipes.set(Mood::Gone);
+    call.end(Status::unavailable("killed")).await;
+    sleep(HOUR).await;
+    world.script.pipes.set(Mood::Serving);
+    let mut call = world.call().await;
+    request(&mut call).await;
+    world.fetch_answered(&mut call, A, "1").await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_server_that_is_slow_is_not_yet_and_never_takes_longer_than_three_seconds() {
     let (world, mut call) = World::streaming().await;
     for _ in 0..2 {
@@ -123,7 +135,9 @@ async fn close_ends_the_stream_the_waiting_calls_and_the_changes() {
     assert!(timeout(Duration::from_millis(1), waiting.as_mut()).await.is_err());
     world.client.close();
     assert!(matches!(waiting.await, Err(Error::Unreachable(_))));
-    assert!(matches!(world.fetch(A).await, Err(Error::Unreachable(_))));
+    for name in [A, "spiffe://td/new"] {
+        assert!(matches!(world.fetch(name).await, Err(Error::Unreachable(_))));
+    }
     assert_eq!(timeout(HOUR, changes.next()).await, Ok(None));
     assert_eq!(request(&mut call).await.resource_names_subscribe, [B]);
     assert_eq!(timeout(HOUR, call.next()).await, Ok(None));
