@@ -43,6 +43,9 @@ export interface Sockets {
 export async function openSockets({ native, config, env, clock, log, metrics }: SocketsOptions, onSds: OnConnection): Promise<Sockets> {
   const passed = findPassed(env);
   if (passed.warning !== undefined) log.warn(passed.warning);
+  if (passed.fds.has('local-ca') && config.localCa.address === undefined) {
+    log.warn('the socket local-ca of systemd is not accepted on, so its callers wait: localCa.address is not set');
+  }
   const isSameAgent = async (): Promise<boolean> => {
     const other = await createAdminClient({ path: config.admin.socket.path, clock }).status(new AbortController().signal);
     return other.trustDomain === config.trustDomain && other.node === config.node;

@@ -195,11 +195,11 @@ t.test('a second signal ends the process at once', async (t) => {
  * Runs with descriptor 3 as systemd would pass it: a listening socket at `path` that no other process accepts on. The shell
  * gives its own PID away by exec.
  */
-async function activated({ directory, env }: Place, path: string, pid: string): Promise<ChildProcess> {
+async function activated({ directory, env }: Place, path: string, pid: string, door = 'sds'): Promise<ChildProcess> {
   const server = createServer().listen(`${path}.new`);
   await once(server, 'listening');
   const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
-  const command = `LISTEN_FDS=1 LISTEN_FDNAMES=sds LISTEN_PID=${pid} exec '${process.execPath}' '${binary}' dev --pods pods.yaml --http-address 127.0.0.1:0 --log-level warn`;
+  const command = `LISTEN_FDS=1 LISTEN_FDNAMES=${door} LISTEN_PID=${pid} exec '${process.execPath}' '${binary}' dev --pods pods.yaml --http-address 127.0.0.1:0 --log-level warn`;
   const child = spawn('sh', ['-c', command], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe', fd] });
   // Closing removes the name that was bound; under the other one the socket lives on in the child.
   renameSync(`${path}.new`, path);
@@ -229,6 +229,16 @@ t.test('descriptors for another process are ignored with a warning', async (t) =
   t.ok(existsSync(place.sds));
   child.kill('SIGTERM');
   t.match((await result).stderr, /LISTEN_FDS is ignored: LISTEN_PID names another process/);
+});
+
+t.test('a passed socket of a door that is closed is warned of', async (t) => {
+  const place = createPlace(t);
+  const child = await activated(place, join(place.directory, 'passed.sock'), '$$', 'local-ca');
+  t.teardown(() => child.kill('SIGKILL'));
+  const result = finished(child);
+  await untilOutput(child, 'Ctrl-C');
+  child.kill('SIGTERM');
+  t.match((await result).stderr, /local-ca of systemd is not accepted on/);
 });
 
 function untilOutput(child: ChildProcess, text: string): Promise<void> {
