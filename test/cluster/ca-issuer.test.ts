@@ -24,7 +24,7 @@ import { apiServerAudience, createAccount, createNamespace, createNode, createPo
 import { kubernetes } from '../fixtures/cluster-version.js';
 import { createFixedCredential } from '../fixtures/kube.js';
 import { createRecordingLogger } from '../fixtures/log.js';
-import { applyManifests, caComponents, readCaComponents } from '../fixtures/manifests.js';
+import { applyManifests, caComponents, readCaComponents, removeRights } from '../fixtures/manifests.js';
 import { createTestAuthorityMetrics } from '../fixtures/metrics.js';
 import { createScene } from '../fixtures/scene.js';
 import { pause, stopwatch, until } from '../fixtures/until.js';
@@ -39,7 +39,10 @@ async function install(): Promise<string> {
     await cluster.admin.send({ method: 'POST', path: '/api/v1/namespaces', body: { metadata: { name } } });
   await createAccount(cluster, account.namespace, account.account);
   // Their patches are of a Deployment that is not here.
-  await applyManifests(cluster, { objects: readCaComponents(caComponents).objects, patches: [] });
+  const manifests = { objects: readCaComponents(caComponents).objects, patches: [] };
+  await applyManifests(cluster, manifests);
+  // Policies among them would refuse requests of other suites.
+  t.teardown(() => removeRights(cluster, manifests));
   const node = await createNode(cluster);
   const pod = await createPod(cluster, { ...account, node: node.name, phase: 'Running' });
   return await createToken(cluster, { ...account, audience: apiServerAudience, pod, seconds: 3_600 });
