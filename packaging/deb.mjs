@@ -6,15 +6,17 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import {
   architecture,
   description,
+  filesBelow,
   home,
   installNode,
   makeDirectory,
   productEntries,
   putEntries,
+  recorder,
   root,
   sourceDateEpoch,
   version,
@@ -46,11 +48,9 @@ try {
 
 function entriesOf(node) {
   const from = (path) => ({ file: join(root, path) });
-  // What the launcher of the code cache starts, with the pods that it starts it for.
-  const recorder = ['packaging/code-cache.mjs', 'packaging/launch.env', 'packaging/launch-ca.env', 'docs/examples/pods.yaml'];
   return [
     ...productEntries(node),
-    ...recorder.map((path) => [`${home}/${path}`, 0o644, from(path)]),
+    ...[...recorder, 'docs/examples/pods.yaml'].map((path) => [`${home}/${path}`, 0o644, from(path)]),
     ['usr/bin/signet', 0o755, from('packaging/deb/signet')],
     ...readdirSync(join(root, 'systemd')).map((name) => [`usr/lib/systemd/system/${name}`, 0o644, from(`systemd/${name}`)]),
     [`${doc}/systemd.md`, 0o644, from('docs/systemd.md')],
@@ -59,10 +59,7 @@ function entriesOf(node) {
 }
 
 function putControl(tree) {
-  const installed = readdirSync(tree, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(tree, join(parentPath, name)))
-    .sort();
+  const installed = filesBelow(tree);
   const bytes = installed.reduce((sum, path) => sum + statSync(join(tree, path)).size, 0);
   const control = `Package: signet
 Version: ${version}-${revision}

@@ -1,13 +1,11 @@
 // Images without an engine: a tar archive of an OCI image layout (image-spec v1.1, image-layout.md), which skopeo, podman and docker
 // read and push. Called by image.mjs. The same layers and the same zlib give the same bytes.
 
-import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { tarOf } from './tree.mjs';
+import { sha256, tarOf } from './tree.mjs';
 
-const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 const mediaType = (what) => `application/vnd.oci.image.${what}`;
 
 /**

@@ -2,12 +2,11 @@
 // packages of the image. Called by release.mjs after the build. It has neither the time of day nor a random name in it.
 
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { libraries } from './image-root.mjs';
 import { packagesInNotices } from './notices.mjs';
-import { architecture, root } from './tree.mjs';
+import { architecture, root, sha256 } from './tree.mjs';
 
 /** `name@version` of all that is in the bundle. Koffi's binary is a package of its own, whose licence is that of Koffi. */
 export function shippedPackages() {
@@ -54,9 +53,7 @@ export function formatSbom(node, epoch) {
 
 function nodeComponent(node) {
   const { version } = JSON.parse(readFileSync(join(node, 'package.json'), 'utf8'));
-  const content = createHash('sha256')
-    .update(readFileSync(join(node, 'bin/node')))
-    .digest('hex');
+  const content = sha256(readFileSync(join(node, 'bin/node')));
   return {
     'bom-ref': `node@${version}`,
     'type': 'platform',

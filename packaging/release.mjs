@@ -3,7 +3,6 @@
 // other changes. --no-audit: for a registry that gives no advisories; --no-commit: for a tree outside of git, with SOURCE_DATE_EPOCH.
 
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -12,7 +11,19 @@ import { gzipSync } from 'node:zlib';
 import { parse } from 'yaml';
 import { auditPackages } from './release-audit.mjs';
 import { formatSbom, shippedPackages } from './release-sbom.mjs';
-import { architecture, files, installNode, putEntries, root, sourceDateEpoch, tarOf, version } from './tree.mjs';
+import {
+  architecture,
+  files,
+  filesBelow,
+  installNode,
+  putEntries,
+  recorder,
+  root,
+  sha256,
+  sourceDateEpoch,
+  tarOf,
+  version,
+} from './tree.mjs';
 
 const flag = { type: 'boolean', default: false };
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'no-audit': flag, 'no-commit': flag } });
@@ -28,7 +39,7 @@ try {
   run('npm', 'run', '--silent', 'build');
   if (!values['no-audit']) for (const line of auditPackages(shippedPackages())) console.log(`not shipped, ${line}`);
   pack(`signet-${version}-linux-${architecture}.tar.gz`, `signet-${version}`, bundle());
-  pack(`signet-${version}.tgz`, 'signet', filesBelow('packaging/chart'));
+  pack(`signet-${version}.tgz`, 'signet', chart());
   run(process.execPath, 'packaging/deb.mjs', directory);
   run(process.execPath, 'packaging/image.mjs', directory);
   const node = installNode(join(stage, 'npm'));
@@ -64,18 +75,14 @@ function checkVersions() {
 
 /** What runs on a Node that is there, with the launch settings, units and examples for it. */
 function bundle() {
-  const rest = ['LICENSE', 'packaging/code-cache.mjs', 'packaging/launch.env', 'packaging/launch-ca.env'];
-  return [...files, ...rest]
-    .map((path) => [path, path])
-    .concat(filesBelow('systemd', 'systemd/'), filesBelow('docs/examples', 'docs/examples/'));
+  const below = ['systemd', 'docs/examples'].flatMap((path) => filesBelow(join(root, path)).map((file) => `${path}/${file}`));
+  return [...files, 'LICENSE', ...recorder, ...below].map((path) => [path, path]);
 }
 
 /** [name in the archive, path in the tree] of each file. */
-function filesBelow(path, prefix = '') {
-  return readdirSync(join(root, path), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
-    .map((file) => [`${prefix}${file.slice(path.length + 1)}`, file]);
+function chart() {
+  const path = 'packaging/chart';
+  return filesBelow(join(root, path)).map((file) => [file, `${path}/${file}`]);
 }
 
 function pack(name, top, entries) {
@@ -94,10 +101,7 @@ function write(name, content) {
 
 /** As `sha256sum --check` reads it. */
 function checksum(name) {
-  const digest = createHash('sha256')
-    .update(readFileSync(join(directory, name)))
-    .digest('hex');
-  return `${digest}  ${name}\n`;
+  return `${sha256(readFileSync(join(directory, name)))}  ${name}\n`;
 }
 
 function run(command, ...args) {

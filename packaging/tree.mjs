@@ -2,8 +2,9 @@
 // `npm run build`. What they make depends on the commit alone: neither on the directory, nor the umask, nor the time of day.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -11,6 +12,9 @@ export const { version, description, license, files } = JSON.parse(readFileSync(
 
 /** As Debian and OCI call it; undefined where there is no package. */
 export const architecture = { x64: 'amd64', arm64: 'arm64' }[process.arch];
+
+/** What records the code cache where a package is installed, beside the pods of docs/examples. */
+export const recorder = ['packaging/code-cache.mjs', 'packaging/launch.env', 'packaging/launch-ca.env'];
 
 /** Where Signet is in every package. */
 export const home = 'usr/lib/signet';
@@ -30,6 +34,16 @@ export function installNode(prefix) {
   });
   return join(prefix, 'node_modules', `node-linux-${process.arch}`);
 }
+
+/** Paths of the regular files below a directory, relative to it, in order. */
+export function filesBelow(directory) {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(directory, join(parentPath, name)))
+    .sort();
+}
+
+export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 /** An entry is [path, mode, { file } or { text } or { link }]. These are the bundle, a Node, and the licences of both. */
 export function productEntries(node) {
