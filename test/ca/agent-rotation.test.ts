@@ -6,12 +6,9 @@ import t from 'tap';
 import { systemClock } from '../../agent/runtime/time.js';
 import type { Certificate } from '../../agent/x509/certificate.js';
 import { readCertificates } from '../../agent/x509/pem.js';
+import { createCaAgent } from '../fixtures/ca-agent.js';
 import { installCa, untilReady } from '../fixtures/ca-installation.js';
-import { createClusterAgent, installRights } from '../fixtures/cluster-agent.js';
-import { createAccount, createNamespace, createNode, createPod } from '../fixtures/cluster-objects.js';
 import { startControlPlane } from '../fixtures/cluster.js';
-import type { ManifestComponent } from '../fixtures/manifests.js';
-import { podsComponent } from '../fixtures/manifests.js';
 import { createScene } from '../fixtures/scene.js';
 import { connectSds } from '../fixtures/secret-watch.js';
 import { until } from '../fixtures/until.js';
@@ -19,7 +16,6 @@ import { until } from '../fixtures/until.js';
 const scene = await createScene(t);
 // Of its own: the CA writes to every namespace.
 const cluster = await startControlPlane(scene);
-const caHost = 'signet-ca.signet-system.svc';
 /** Lifetimes that let a rotation pass while we wait. */
 const environment = { SIGNET_CERTIFICATE_LIFETIME: '30s', SIGNET_CERTIFICATE_MAX_LIFETIME: '30s', SIGNET_ROTATION_LAG: '10s' };
 
@@ -28,26 +24,7 @@ await t.test('a rotation by command under a running agent', async (t) => {
   const replica = await startReplica('signet-ca', { environment });
   await untilReady(replica);
 
-  const components: readonly ManifestComponent[] = [podsComponent, 'roots-configmap', 'upstream-signet-ca'];
-  await installRights(t, cluster, components);
-  const namespace = await createNamespace(cluster, 'rotated');
-  await createAccount(cluster, namespace, 'web');
-  const web = `spiffe://cluster.local/ns/${namespace}/sa/web`;
-  const node = await createNode(cluster);
-  await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running' });
-  const roots = { kind: 'configmap', namespace: 'signet-system', name: 'signet-ca-root' };
-  const agent = await createClusterAgent(scene, cluster, {
-    node,
-    components,
-    // Read at the API server instead of from the mount.
-    caRoots: '',
-    config: ({ upstream }) => ({
-      upstreams: [{ ...upstream, endpoints: [`${caHost}:${replica.port}`], tls: { roots } }],
-      trustBundle: { sources: [roots] },
-      certificate: { lifetime: '30s' },
-    }),
-  });
-  agent.setHosts({ [caHost]: '127.0.0.1' });
+  const { agent, web } = await createCaAgent(t, scene, cluster, replica, { certificate: { lifetime: '30s' } });
   await agent.start();
   const { received, first } = connectSds(scene, agent.socket).watch('delta', [web, 'ROOTCA']);
   await first(web, 60_000);

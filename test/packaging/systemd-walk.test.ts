@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 import { runToEnd } from '../fixtures/child.js';
 import type { Cluster } from '../fixtures/cluster.js';
 import { sharedCluster } from '../fixtures/cluster.js';
-import { writeKubeconfig } from '../fixtures/cluster-credentials.js';
+import { formatKubeconfig, writeKubeconfig } from '../fixtures/cluster-credentials.js';
 import type { TestNode } from '../fixtures/cluster-objects.js';
 import { createAccount, createNamespace, createNode, createPod } from '../fixtures/cluster-objects.js';
 import { issueNodeCertificates } from '../fixtures/cluster-pki.js';
@@ -19,19 +19,13 @@ import { helmBinaries } from '../fixtures/helm-binaries.js';
 import { untilReady } from '../fixtures/installed.js';
 import type { Machine } from '../fixtures/machine.js';
 import { startMachine, whyNoMachine } from '../fixtures/machine.js';
+import { blocksOf } from '../fixtures/page-blocks.js';
 import { createCgroups } from '../fixtures/real-cgroups.js';
 import type { Scene } from '../fixtures/scene.js';
 import { createScene } from '../fixtures/scene.js';
 import { stopwatch, until } from '../fixtures/until.js';
 
 const skip = whyNoMachine() ?? false;
-const page = readFileSync('docs/systemd.md', 'utf8');
-
-/** The commands of a section, block by block. */
-function blocksOf(section: string): readonly string[] {
-  const [, text = ''] = page.split(`\n## ${section}\n`);
-  return Array.from(text.split('\n## ')[0]?.matchAll(/^```sh\n(.*?)^```$/gms) ?? [], ([, block = '']) => block);
-}
 
 async function timed<T>(t: Test, what: string, step: () => Promise<T>): Promise<T> {
   const elapsed = stopwatch();
@@ -46,7 +40,7 @@ const runIn = (machine: Machine, block = ''): Promise<string> =>
 
 /** The first section: what is built here is installed there. */
 async function install(t: Test, scene: Scene, machine: Machine): Promise<void> {
-  const [build = '', onEach, ...more] = blocksOf('Install');
+  const [build = '', onEach, ...more] = blocksOf('systemd.md', 'Install');
   t.match(build, 'npm run build && node packaging/deb.mjs .');
   t.equal(more.length, 0);
   const deb = await timed(t, 'build the package', () => buildDeb({ directory: join(scene.directory, 'deb') }));
@@ -64,15 +58,8 @@ async function putKubelet(machine: Machine, cluster: Cluster, { name, credential
   };
   await put('kubelet-client-1.pem', credential);
   machine.write('/etc/kubernetes/pki/ca.crt', cluster.roots, 0o644);
-  const kubeconfig = {
-    'apiVersion': 'v1',
-    'kind': 'Config',
-    'clusters': [{ name: 'kubernetes', cluster: { 'server': cluster.url, 'certificate-authority': '/etc/kubernetes/pki/ca.crt' } }],
-    'users': [{ name: 'node', user: { 'client-certificate': current, 'client-key': current } }],
-    'contexts': [{ name: 'node', context: { cluster: 'kubernetes', user: 'node' } }],
-    'current-context': 'node',
-  };
-  machine.write('/etc/kubernetes/kubelet.conf', JSON.stringify(kubeconfig));
+  const user = { 'client-certificate': current, 'client-key': current };
+  machine.write('/etc/kubernetes/kubelet.conf', formatKubeconfig({ url: cluster.url, caFile: '/etc/kubernetes/pki/ca.crt' }, user));
   return async () => {
     const { client } = issueNodeCertificates(cluster.pkiDirectory, name);
     await put('kubelet-client-2.pem', client);
@@ -85,7 +72,7 @@ t.test('a node without Kubernetes', { skip }, async (t) => {
   const scene = await createScene(t);
   const machine = await startMachine(scene, cgroups);
   await install(t, scene, machine);
-  const [block, ...more] = blocksOf('A node without Kubernetes');
+  const [block, ...more] = blocksOf('systemd.md', 'A node without Kubernetes');
   t.equal(more.length, 0);
   const output = await timed(t, 'configure, start, look', () => runIn(machine, block));
   t.match(output, /Active: active \(running\)/);
@@ -109,7 +96,7 @@ t.test('a node of a cluster, and its CA', { skip }, async (t) => {
   await install(t, scene, machine);
 
   const [port] = await freePorts(1);
-  const [rights = '', ofCa = '', onCa, onNode, ...more] = blocksOf('A node of a cluster, and its CA').map((block) =>
+  const [rights = '', ofCa = '', onCa, onNode, ...more] = blocksOf('systemd.md', 'A node of a cluster, and its CA').map((block) =>
     block.replaceAll('15012', String(port)),
   );
   t.equal(more.length, 0);

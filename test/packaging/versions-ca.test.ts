@@ -3,17 +3,13 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { currentBuild, previousBuild } from '../fixtures/builds.js';
+import { createCaAgent } from '../fixtures/ca-agent.js';
 import { installCa, untilReady } from '../fixtures/ca-installation.js';
-import { createClusterAgent, installRights } from '../fixtures/cluster-agent.js';
-import { createAccount, createNamespace, createNode, createPod } from '../fixtures/cluster-objects.js';
 import { startControlPlane } from '../fixtures/cluster.js';
-import type { ManifestComponent } from '../fixtures/manifests.js';
-import { podsComponent } from '../fixtures/manifests.js';
 import { createScene } from '../fixtures/scene.js';
 import { connectSds } from '../fixtures/secret-watch.js';
 import { until } from '../fixtures/until.js';
 
-const caHost = 'signet-ca.signet-system.svc';
 const older = await previousBuild(join(t.testdir({}), 'older'));
 const newer = await currentBuild();
 t.comment(`${older.version} and ${newer.version}`);
@@ -26,25 +22,7 @@ t.test('each version of the agent gets certificates from each of the CA, under o
   const replica = await startReplica('signet-ca');
   await untilReady(replica);
 
-  const components: readonly ManifestComponent[] = [podsComponent, 'roots-configmap', 'upstream-signet-ca'];
-  await installRights(t, cluster, components);
-  const namespace = await createNamespace(cluster, 'skewed');
-  await createAccount(cluster, namespace, 'web');
-  const web = `spiffe://cluster.local/ns/${namespace}/sa/web`;
-  const node = await createNode(cluster);
-  await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running' });
-  const roots = { kind: 'configmap', namespace: 'signet-system', name: 'signet-ca-root' };
-  const agent = await createClusterAgent(scene, cluster, {
-    node,
-    components,
-    // Read at the API server instead of from the mount.
-    caRoots: '',
-    config: ({ upstream }) => ({
-      upstreams: [{ ...upstream, endpoints: [`${caHost}:${replica.port}`], tls: { roots } }],
-      trustBundle: { sources: [roots] },
-    }),
-  });
-  agent.setHosts({ [caHost]: '127.0.0.1' });
+  const { agent, web } = await createCaAgent(t, scene, cluster, replica);
 
   const sds = connectSds(scene, agent.socket);
   const seen = new Set<string>();

@@ -2,7 +2,7 @@
 // certificates and back, by Helm and by kustomize. Started by walk.test.ts. The agent and the CA are real processes with what is
 // rendered for them; what only a container runtime has, `kubectl exec`, a script stands in for.
 
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import t from 'tap';
@@ -16,23 +16,14 @@ import { createAccount, createNode, createObjects, createPod } from '../fixtures
 import { startWorkloads } from '../fixtures/cluster-workloads.js';
 import { repository } from '../fixtures/envoy-examples.js';
 import { helmBinaries } from '../fixtures/helm-binaries.js';
+import { blocksOf } from '../fixtures/page-blocks.js';
 import { startRelay } from '../fixtures/relay.js';
 import { createScene } from '../fixtures/scene.js';
 import { binary } from '../fixtures/signet.js';
 import { whyNoTmpfs } from '../fixtures/tmpfs.js';
 import { stopwatch, until } from '../fixtures/until.js';
 
-const page = readFileSync(join(repository, 'docs', 'install.md'), 'utf8');
-
-/** What stands in the blocks of a language below a heading. */
-function blocksOf(heading: string, language: string): readonly string[] {
-  const section = page.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
-  const blocks = [...section.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, of, text = '']) => (of === language ? [text] : []));
-  if (blocks.length === 0) throw new Error(`docs/install.md has no ${language} below ${heading}`);
-  return blocks;
-}
-
-const commandsOf = (heading: string): readonly string[] => blocksOf(heading, 'sh');
+const commandsOf = (heading: string): readonly string[] => blocksOf('install.md', heading);
 
 const scene = await createScene(t);
 const cluster = await startControlPlane(scene);
@@ -159,7 +150,7 @@ await t.test('ambient, beside istiod', async (t) => {
 
   const upgrade = 'helm upgrade signet packaging/chart --namespace signet-system --values packaging/chart/profiles/ambient.yaml';
   await t.test('with the values for Kubernetes before 1.36', async (t) => {
-    writeFileSync(join(clone, 'before.yaml'), blocksOf('Kubernetes before 1.36', 'yaml').join(''));
+    writeFileSync(join(clone, 'before.yaml'), blocksOf('install.md', 'Kubernetes before 1.36', 'yaml').join(''));
     await follow(`${upgrade} --values before.yaml\n`);
     await seeThatItWorks(t);
     const asNode = 'kubectl get clusterroles,clusterrolebindings -o name | grep as-node || echo none\n';
