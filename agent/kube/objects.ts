@@ -1,6 +1,7 @@
 // Writes of objects: server-side apply of what is ours in an object, and patches of one version of it. Used by signet ca.
 // Promises: a patch changes the version that it was made for, or fails with `conflict`. Throws like `KubeClient.request`.
 
+import { SignetError, kindOf } from '../runtime/errors.js';
 import type { KubeClient, KubeObject } from './client.js';
 
 /** Who the fields that we write belong to (managedFields). */
@@ -42,5 +43,13 @@ export async function patchObject(
 ): Promise<KubeObject> {
   const body = [{ op: 'replace', path: '/metadata/resourceVersion', value: version }, ...operations];
   const contentType = 'application/json-patch+json';
-  return (await client.request({ method: 'PATCH', path, query: { fieldManager }, body, contentType }, signal)) as KubeObject;
+  try {
+    return (await client.request({ method: 'PATCH', path, query: { fieldManager }, body, contentType }, signal)) as KubeObject;
+  } catch (cause) {
+    // The server applies operations before it compares versions: one that does not fit what is there now is invalid to it.
+    if (kindOf(cause) !== 'invalid') throw cause;
+    const current = (await client.request({ path }, signal)) as KubeObject;
+    if (current.metadata?.resourceVersion === version) throw cause;
+    throw new SignetError('conflict', 'the object has changed since it was read', { cause, fields: { path } });
+  }
 }

@@ -133,6 +133,24 @@ t.test('two that believe to hold the Lease take each step once', async (t) => {
   t.same(steps(), ['prepare']);
 });
 
+t.test('a step that another took, which this one has not heard of, is none of its faults', async (t) => {
+  const { owner, clock, options, targets, log, store, start, steps } = await createScene(t);
+  await requestRotation(options, { begin: true }, never);
+  await until(() => owner.secret.value.state.next !== undefined);
+  const stale = new WatchedValue(owner.secret.value);
+  await requestRotation(options, { force: 'switch' }, never);
+  await until(() => steps().length === 3);
+  // Its operations do not fit any more: the key of the next issuer is not there.
+  stale.set({ ...stale.value, state: { ...stale.value.state, force: 'switch' } });
+  const late = createRotator({ ...options, secret: stale, lost: owner.lost, targets });
+  const { length } = store.writes;
+  start(late);
+  await advanceUntil(clock, 500, () => store.writes.length >= length + 2, 'it tried, heard why not, and tries again');
+  t.equal(late.reason.value, undefined);
+  t.same(steps(), ['prepare', 'switch', 'note']);
+  t.notOk(log.lines.some(({ level }) => level === 'warn'));
+});
+
 t.test('a step that cannot be written is a reason', async (t) => {
   const { owner, options, rotator, store, clock, log } = await createScene(t);
   const rotating = ({ body }: ApiCall): boolean => JSON.stringify(body ?? '').includes('signet-next.key');
