@@ -1,7 +1,6 @@
 import t from 'tap';
 import { readFileSync } from 'node:fs';
-import type { Config } from '../../../agent/config.js';
-import { ConfigError, evaluateConfig, formatFault } from '../../../agent/config.js';
+import { evaluate, faultsOf } from '../../fixtures/config.js';
 
 const sources = `
 trustDomain: cluster.local
@@ -10,22 +9,10 @@ pods: {sources: [{kind: file, path: /pods.yaml}]}
 trustBundle: {sources: [{kind: file, path: /roots.pem}]}
 `;
 
-const evaluate = (text: string): Config => evaluateConfig({ defaults: 'agent', env: {} }, text, '/agent.yaml').config;
-
-function faultsOf(text: string): string[] {
-  try {
-    evaluate(text);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults.map(formatFault);
-    throw error;
-  }
-  return [];
-}
-
 const istio = 'kind: istio, endpoints: ["istiod.istio-system.svc:15012"], tls: {roots: {kind: file, path: /ca.pem}}';
 
 t.test('an istio upstream, from the least to all of it', async (t) => {
-  t.strictSame(evaluate(`${sources}upstreams: [{${istio}, tokenFile: /token}]`).upstreams, [
+  t.strictSame(evaluate(`${sources}upstreams: [{${istio}, tokenFile: /token}]`).config.upstreams, [
     {
       kind: 'istio',
       endpoints: [{ host: 'istiod.istio-system.svc', port: 15_012 }],
@@ -48,7 +35,7 @@ upstreams:
     headers: {x-tenant: blue}
     roots: {kind: file, path: /mine.pem}
 `;
-  t.strictSame(evaluate(full).upstreams, [
+  t.strictSame(evaluate(full).config.upstreams, [
     {
       kind: 'istio',
       endpoints: [
@@ -67,14 +54,16 @@ upstreams:
 
 t.test('roots of the connection from a ConfigMap', async (t) => {
   const roots = '{kind: configmap, namespace: istio-system, name: istio-ca-root-cert}';
-  const { upstreams } = evaluate(`${sources}upstreams: [{${istio.replace('{kind: file, path: /ca.pem}', roots)}, tokenFile: /token}]`);
+  const { upstreams } = evaluate(
+    `${sources}upstreams: [{${istio.replace('{kind: file, path: /ca.pem}', roots)}, tokenFile: /token}]`,
+  ).config;
   t.match(upstreams, [{ tls: { roots: { kind: 'configmap', namespace: 'istio-system', name: 'istio-ca-root-cert' } } }]);
 });
 
 t.test('several upstreams keep their order', async (t) => {
   const two = `${sources}upstreams: [{${istio}, tokenFile: /token}, {kind: built-in}]`;
   t.strictSame(
-    evaluate(two).upstreams.map(({ kind }) => kind),
+    evaluate(two).config.upstreams.map(({ kind }) => kind),
     ['istio', 'built-in'],
   );
 });
@@ -133,7 +122,7 @@ upstreams:
   - {kind: cert-manager, issuerRef: {name: ca, kind: AWSPCAIssuer, group: awspca.cert-manager.io}, roots: ${roots}}
 `;
   const named = { roots: { kind: 'cluster-trust-bundle', signerName: 'example.com/ca' } };
-  t.strictSame(evaluate(text).upstreams, [
+  t.strictSame(evaluate(text).config.upstreams, [
     { kind: 'kubernetes-csr', signerName: 'example.com/ca' },
     { kind: 'pod-certificate', signerName: 'example.com/ca', ...named },
     { kind: 'cert-manager', issuerRef: { name: 'ca', kind: 'ClusterIssuer', group: 'cert-manager.io' } },
@@ -163,5 +152,5 @@ t.test('roots of the issuer need an issuer', async (t) => {
 });
 
 t.test('the example of the page on upstreams is accepted', async (t) => {
-  t.equal(evaluate(readFileSync('docs/examples/agent-istio.yaml', 'utf8')).upstreams.length, 2);
+  t.equal(evaluate(readFileSync('docs/examples/agent-istio.yaml', 'utf8')).config.upstreams.length, 2);
 });
