@@ -136,7 +136,7 @@ t.test('R042, F043: an endpoint that takes connections and never answers: the ne
   silent.silent = true;
   const files = t.testdir({});
   const upstreams = [upstreamOf(files, silent, 'one'), upstreamOf(files, sound, 'two')];
-  const settings = { 'certificate.deadline': '1s' };
+  const settings = { 'certificate.deadline': '4s' };
   const { running, fetch } = await startScene(t, files, upstreams, [silent.root, sound.root], { settings });
   t.ok((await fetch()).issuer?.equals(sound.root.certificate.subject));
   t.ok(silent.connections > 0);
