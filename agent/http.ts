@@ -58,18 +58,19 @@ const limits = {
 const idleMs = 15_000;
 
 export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
-  const { clock } = options;
-  const wanted = formatAddress(options.place.address);
-  const log = options.log.child({ address: wanted });
+  const { place, clock, log } = options;
+  const wanted = place.fd === undefined ? formatAddress(place.address) : `socket ${place.fd}, passed in`;
   const address = new WatchedValue<HttpAddress | undefined>(undefined);
   const reason = new WatchedValue<Reason | undefined>(undefined);
 
   const serve = async (server: Server, signal: AbortSignal): Promise<void> => {
-    const bound = server.address() as AddressInfo;
+    // Of a socket that was passed in it is not the setting.
+    const { address: host, port } = server.address() as AddressInfo;
+    const served = formatAddress({ host, port });
     reason.set(undefined);
-    address.set({ host: bound.address, port: bound.port });
-    log.info('http is served', { port: bound.port });
-    server.on('error', (error) => log.error('http server failed', errorFields(error)));
+    address.set({ host, port });
+    log.info('http is served', { address: served });
+    server.on('error', (error) => log.error('http server failed', { address: served, ...errorFields(error) }));
     if (!signal.aborted) await once(signal, 'abort');
     address.set(undefined);
   };
@@ -83,9 +84,10 @@ export function createHttpDoor(options: HttpDoorOptions): HttpDoor {
         server.maxConnections = maxConnections;
         server.timeout = idleMs;
         try {
-          await listen(server, options.place);
+          await listen(server, place);
         } catch (error) {
-          if (reason.value === undefined) log.error('http address cannot be bound, trying again', errorFields(error));
+          if (reason.value === undefined)
+            log.error('http address cannot be bound, trying again', { address: wanted, ...errorFields(error) });
           reason.set({ code: 'http-port-taken', detail: wanted });
           await sleep(clock, backoff(attempt, bindRetry), signal).catch((cancelled: unknown) => {
             if (!signal.aborted) throw cancelled;

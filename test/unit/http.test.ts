@@ -1,18 +1,23 @@
 // The HTTP door over real sockets.
 
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { request } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import koffi from 'koffi';
 import t, { type Test } from 'tap';
 import type { HttpAddress } from '../../agent/http.js';
 import { createHttpDoor } from '../../agent/http.js';
+import type { TcpPlace } from '../../agent/listen/place.js';
 import type { ReadinessState } from '../../agent/runtime/lifecycle.js';
 import { reasons as reasonTexts } from '../../agent/runtime/reasons.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createFakeClock, until } from '../fixtures/clock.js';
 import { createRecordingLogger } from '../fixtures/log.js';
+
+const dup = koffi.load(null).func('int dup(int)') as (fd: number) => number;
 
 interface Seen {
   readonly status: number;
@@ -22,14 +27,14 @@ interface Seen {
 
 async function start(
   t: Test,
-  { address = { host: '127.0.0.1', port: 0 } as HttpAddress, metrics = undefined as (() => Promise<string>) | undefined } = {},
+  { address = { host: '127.0.0.1', port: 0 }, fd, metrics }: Partial<TcpPlace> & { metrics?: () => Promise<string> } = {},
 ) {
   const clock = createFakeClock();
   const log = createRecordingLogger();
   const readiness = new WatchedValue<ReadinessState>({ ready: true, reasons: new Map() });
   let scrapes = 0;
   const door = createHttpDoor({
-    place: { address },
+    place: { address, fd },
     readiness,
     registry: {
       contentType: 'text/plain; version=0.0.4',
@@ -121,8 +126,32 @@ t.test('IPv6', async (t) => {
     t.strictSame(door.reason.value, { code: 'http-port-taken', detail: '[::1]:0' }, 'no IPv6 here');
     return;
   }
-  t.equal((await ask(door.address.value?.port ?? 0, '/livez', { host: '::1' })).status, 200);
-  t.match(log.lines[0], { message: 'http is served', fields: { address: '[::1]:0' } });
+  const port = await portOf(door);
+  t.equal((await ask(port, '/livez', { host: '::1' })).status, 200);
+  t.match(log.lines[0], { message: 'http is served', fields: { address: `[::1]:${port}` } });
+});
+
+t.test('a socket that systemd bound is served, and the log names where that is', async (t) => {
+  const bound = createServer();
+  bound.listen(0, '127.0.0.1');
+  await once(bound, 'listening');
+  const { port } = bound.address() as AddressInfo;
+  // A descriptor of its own, as a process has it that was started with the socket.
+  const fd = dup((bound as unknown as { _handle: { fd: number } })._handle.fd);
+  bound.close();
+  const { door, log } = await start(t, { address: { host: '192.0.2.1', port: 9470 }, fd });
+  t.equal(await portOf(door), port);
+  t.equal((await ask(port, '/livez')).status, 200);
+  t.match(log.lines, [{ message: 'http is served', fields: { address: `127.0.0.1:${port}` } }]);
+});
+
+t.test('what was passed in and is no socket is told as such', async (t) => {
+  const fd = openSync('/dev/null', 'r');
+  t.teardown(() => closeSync(fd));
+  const { door, log } = await start(t, { address: { host: '192.0.2.1', port: 9470 }, fd });
+  await until(() => door.reason.value !== undefined, 'the reason');
+  t.strictSame(door.reason.value, { code: 'http-port-taken', detail: `socket ${fd}, passed in` });
+  t.match(log.lines, [{ message: 'http address cannot be bound, trying again', fields: { address: `socket ${fd}, passed in` } }]);
 });
 
 t.test('connections beyond 64 are closed at once, the others are served', async (t) => {
