@@ -1,5 +1,5 @@
-// `node packaging/deb.mjs DIRECTORY [REVISION]`, after `npm run build`: the Debian package of this tree and architecture, with a Node of
-// its own. Needs npm and dpkg-deb. The same tree, SOURCE_DATE_EPOCH (default: the time of the last commit) and dpkg give the same bytes.
+// `node packaging/deb.mjs DIRECTORY [REVISION] [--node PACKAGE]`, after `npm run build`: the Debian package of this tree and architecture,
+// with a Node of its own (--node: where it is installed already). Needs npm and dpkg-deb. The same tree, SOURCE_DATE_EPOCH (default: the time of the last commit) and dpkg give the same bytes.
 // The code cache is recorded where the package is installed, by its Node.
 
 import { execFileSync } from 'node:child_process';
@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import {
   architecture,
   description,
@@ -22,15 +23,16 @@ import {
   version,
 } from './tree.mjs';
 
-const [directory, revision = '1'] = process.argv.slice(2);
-if (directory === undefined) throw new Error('usage: node packaging/deb.mjs DIRECTORY [REVISION]');
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { node: { type: 'string' } } });
+const [directory, revision = '1'] = positionals;
+if (directory === undefined) throw new Error('usage: node packaging/deb.mjs DIRECTORY [REVISION] [--node PACKAGE]');
 if (architecture === undefined) throw new Error(`no package for ${process.arch}`);
 
 const doc = 'usr/share/doc/signet';
 
 const stage = mkdtempSync(join(tmpdir(), 'signet-deb-'));
 try {
-  const node = installNode(join(stage, 'npm'));
+  const node = values.node ?? installNode(join(stage, 'npm'));
   const tree = join(stage, 'tree');
   makeDirectory(tree, 'etc/signet');
   putEntries(tree, entriesOf(node));

@@ -1,6 +1,7 @@
-// `node packaging/image.mjs DIRECTORY [--code-cache]`, after `npm run build` on Debian: the image of this tree and architecture as an
-// archive that needs no engine to be pushed. With --root: only its root file system, in DIRECTORY, for the Dockerfile. Two builds of one
-// commit beside the same Debian packages give the same bytes, but for the code cache, which makes a start shorter and is a layer of its own.
+// `node packaging/image.mjs DIRECTORY [--code-cache] [--node PACKAGE]`, after `npm run build` on Debian: the image of this tree and
+// architecture as an archive that needs no engine to be pushed (--node: where its Node is installed already). With --root: only its root
+// file system, in DIRECTORY, for the Dockerfile. Two builds of one commit beside the same Debian packages give the same bytes, but for the
+// code cache, which makes a start shorter and is a layer of its own.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,15 +13,19 @@ import { architecture, installNode, sourceDateEpoch, version } from './tree.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { 'code-cache': { type: 'boolean', default: false }, 'root': { type: 'boolean', default: false } },
+  options: {
+    'code-cache': { type: 'boolean', default: false },
+    'node': { type: 'string' },
+    'root': { type: 'boolean', default: false },
+  },
 });
 const [directory] = positionals;
-if (directory === undefined) throw new Error('usage: node packaging/image.mjs DIRECTORY [--code-cache] [--root]');
+if (directory === undefined) throw new Error('usage: node packaging/image.mjs DIRECTORY [--code-cache] [--node PACKAGE] [--root]');
 if (architecture === undefined) throw new Error(`no image for ${process.arch}`);
 
 const stage = mkdtempSync(join(tmpdir(), 'signet-image-'));
 try {
-  const node = installNode(join(stage, 'npm'));
+  const node = values.node ?? installNode(join(stage, 'npm'));
   const parts = [writeBase, writeProduct, ...(values['code-cache'] ? [writeCodeCache] : [])];
   if (values.root) for (const write of parts) write(resolve(directory), node);
   else writeArchive(parts.map((write) => layerOf(write, node)));

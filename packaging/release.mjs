@@ -40,9 +40,9 @@ try {
   if (!values['no-audit']) for (const line of auditPackages(shippedPackages())) console.log(`not shipped, ${line}`);
   pack(`signet-${version}-linux-${architecture}.tar.gz`, `signet-${version}`, bundle());
   pack(`signet-${version}.tgz`, 'signet', chart());
-  run(process.execPath, 'packaging/deb.mjs', directory);
-  run(process.execPath, 'packaging/image.mjs', directory);
   const node = installNode(join(stage, 'npm'));
+  run(process.execPath, 'packaging/deb.mjs', directory, '--node', node);
+  run(process.execPath, 'packaging/image.mjs', directory, '--node', node);
   write(`signet-${version}-${architecture}.cdx.json`, formatSbom(node, epoch));
   write('THIRD-PARTY-NOTICES.txt', readFileSync(join(root, 'dist/THIRD-PARTY-NOTICES.txt')));
   write('SHA256SUMS', readdirSync(directory).sort().map(checksum).join(''));

@@ -1,7 +1,7 @@
 // The release script: what it makes, that it makes the same anywhere, and what it refuses.
 
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -37,6 +37,14 @@ async function release(tree: string, { umask = '022', environment = {}, args = [
   );
 }
 
+/** An npm in the directory that writes down how it is called before it does the same as the real one. */
+function recordNpm(directory: string): { calls(): readonly string[] } {
+  const calls = join(directory, 'calls');
+  mkdirSync(directory);
+  writeFileSync(join(directory, 'npm'), `#!/bin/sh\necho "$@" >> '${calls}'\nPATH='${own['PATH']}' exec npm "$@"\n`, { mode: 0o755 });
+  return { calls: () => readFileSync(calls, 'utf8').trim().split('\n') };
+}
+
 t.test('two releases, from directories of other names, as others run them, have the same bytes', async (t) => {
   const directory = t.testdir({});
   const releaseAs = async (name: string, options: ReleaseOptions): Promise<string> => {
@@ -45,8 +53,9 @@ t.test('two releases, from directories of other names, as others run them, have 
     t.equal(code, 0, stderr);
     return join(tree, 'out');
   };
+  const npm = recordNpm(join(directory, 'npm'));
   const outs = await Promise.all([
-    releaseAs('one', {}),
+    releaseAs('one', { environment: { PATH: `${directory}/npm:${own['PATH']}` } }),
     releaseAs('another/much-longer-name', { umask: '077', environment: { TZ: 'Pacific/Auckland', LC_ALL: 'C' } }),
   ]);
   const [one, another] = outs;
@@ -65,6 +74,7 @@ t.test('two releases, from directories of other names, as others run them, have 
     ].sort(),
   );
   t.comment(sums);
+  t.equal(npm.calls().filter((call) => call.startsWith('ci ')).length, 1, 'the deb, the image and the bill of materials are of one Node');
 
   await t.test('the bundle runs from where it is unpacked', async (t) => {
     const [archive = ''] = readdirSync(one).filter((name) => name.includes('-linux-'));
