@@ -1,10 +1,11 @@
 // The generated pages say what their sources say, and what pages name is there.
 
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { blocksOf } from '../fixtures/page-blocks.js';
 
 t.test('node docs/generate.mjs leaves no difference', async (t) => {
   const check = promisify(execFile)(process.execPath, ['docs/generate.mjs', '--check'], { timeout: 60_000 });
@@ -42,4 +43,16 @@ t.test('links and paths in the pages lead to files, and to headings in them', (t
       t.ok(existsSync(path), `${page}: ${path}`);
   }
   t.end();
+});
+
+t.test('an agent that is started by hand as docs/operations.md says has the environment of launch.env', async (t) => {
+  const command = blocksOf('operations.md', 'Set up a node').find((block) => block.includes('signet.cjs agent')) ?? '';
+  const path = t.testdir({ node: '#!/bin/sh\necho "$@"\nenv\n' });
+  chmodSync(join(path, 'node'), 0o755);
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH: `${path}:${process.env['PATH']}` }, timeout: 60_000 });
+  const lines = stdout.split('\n');
+  t.equal(lines[0], 'dist/signet.cjs agent');
+  const settings = readFileSync('packaging/launch.env', 'utf8').match(/^[^#\n].*$/gm) ?? [];
+  t.ok(settings.length > 0);
+  for (const setting of settings) t.ok(lines.includes(setting), setting);
 });
