@@ -161,7 +161,7 @@ export async function startAgent({ loaded, input, clock, writeLog }: AgentOption
         reason: () => source.view.value.reason,
       })),
       ...certificates.rootSources.map(({ name, reason }) => ({ of: 'roots', name, reason: () => reason.value })),
-      ...upstreams.endpoints.map(({ name, reason }) => ({ of: 'certificates', name, reason: () => reason.value })),
+      ...upstreams.endpoints.map(({ name, reason, unusable }) => ({ of: 'certificates', name, reason: () => reason.value ?? unusable() })),
     ],
     selfCheck,
     ...(localCa === undefined ? {} : { localCa }),

@@ -4,6 +4,7 @@
 import { createBuiltIn } from './ca/built-in.js';
 import type { CaClient } from './ca/ca-client.js';
 import { createCertManager } from './ca/cert-manager.js';
+import type { EndpointHealth } from './ca/failover.js';
 import { createFailover } from './ca/failover.js';
 import type { IssuerOwner } from './ca/issuer-owner.js';
 import type { IstioAuth } from './ca/istio-auth.js';
@@ -55,7 +56,7 @@ export interface UpstreamsOptions {
   readonly metrics: Metrics;
 }
 
-/** Something that an upstream needs, or an endpoint of one, with the reason why it is not as it should be. */
+/** Something that an upstream needs, with the reason why it is not as it should be. */
 export interface UpstreamPart {
   readonly name: string;
   readonly reason: Watched<Reason | undefined>;
@@ -65,7 +66,7 @@ export interface Upstreams {
   readonly ca: CaClient;
   /** Tokens and roots, without which an upstream cannot be asked. */
   readonly needs: readonly UpstreamPart[];
-  readonly endpoints: readonly UpstreamPart[];
+  readonly endpoints: readonly EndpointHealth[];
   /** Whether each endpoint can be reached. */
   readonly checks: readonly Checks[];
   /** Follows the files, and closes connections when the signal aborts. */
@@ -77,7 +78,7 @@ interface Runnable {
 }
 
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
-  const { upstreams, issuer, bundle, deadlineMs, clock, log, metrics } = options;
+  const { upstreams, issuer, bundle, index, deadlineMs, clock, log, metrics } = options;
   const clients: CaClient[] = [];
   const needs: UpstreamPart[] = [];
   const checks: Checks[] = [];
@@ -102,7 +103,7 @@ export function createUpstreams(options: UpstreamsOptions): Upstreams {
   };
   // The CA of this process is never away.
   if (more.length === 0 && issuer !== undefined) return { ca: first, needs, endpoints: [], checks, run };
-  const failover = createFailover({ clients: [first, ...more], deadlineMs, clock, log, metrics });
+  const failover = createFailover({ clients: [first, ...more], deadlineMs, identities: index.identities, clock, log, metrics });
   return { ca: failover, needs, endpoints: failover.health, checks, run };
 }
 

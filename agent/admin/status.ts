@@ -35,7 +35,7 @@ export interface SourceStatus {
   /** What comes from it: `pods`, `roots` or `certificates`. */
   readonly of: string;
   readonly name: string;
-  /** Why its view is missing or old; absent while it works. */
+  /** Why its view is missing or old; of `certificates` why none come, or none that are of use; absent while it works. */
   readonly reason?: ReasonStatus;
 }
 

@@ -16,12 +16,16 @@ import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched, mapWatched } from '../runtime/watched.js';
 import type { CaAnswer, CaClient, CaRequest } from './ca-client.js';
 import { forwardUnserved, isOwnKey } from './ca-client.js';
+import type { UnusableAnswers } from './unusable-answers.js';
+import { createUnusableAnswers } from './unusable-answers.js';
 
 export interface FailoverOptions {
   /** In order of preference, at least one. Endpoints of one upstream have one name. */
   readonly clients: readonly [CaClient, ...CaClient[]];
   /** How long the caller waits for the whole, in ms: a client that hangs leaves half of it for the next. */
   readonly deadlineMs: number;
+  /** Those of this node, by URI. */
+  readonly identities: Watched<ReadonlyMap<string, unknown>>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -30,8 +34,16 @@ export interface FailoverOptions {
 }
 
 export interface Failover extends CaClient {
-  /** Each client with the reason why it is left out; undefined while it is not. */
-  readonly health: readonly { readonly name: string; readonly reason: Watched<Reason | undefined> }[];
+  readonly health: readonly EndpointHealth[];
+}
+
+/** How one client is. */
+export interface EndpointHealth {
+  readonly name: string;
+  /** Why it is left out; undefined while it is not. */
+  readonly reason: Watched<Reason | undefined>;
+  /** Why what it answers is of no use to some identity of this node. */
+  unusable(): Reason | undefined;
 }
 
 /** How long an endpoint is left out after failures. */
@@ -79,6 +91,7 @@ export function createFailover(options: FailoverOptions): Failover {
         ? client.request(request, accept, signal)
         : withDeadline(clock, deadlineMs / 2, 'the call to the ca', signal, (inner) => client.request(request, accept, inner)));
       done(undefined, false);
+      target.answers.note(request.id.uri, undefined);
       metrics.caRequests.inc({ upstream: client.name, result: 'ok' });
       if (used !== client.name) log.info('certificates come from another upstream', { upstream: client.name, before: used });
       used = client.name;
@@ -87,6 +100,7 @@ export function createFailover(options: FailoverOptions): Failover {
       // The end of the caller's patience is told to the client as an abort.
       const cause = signal.aborted ? signal.reason : error;
       done(cause, isEndpointFault(cause) && (isOwnKey(request.key) || reasonOf(cause) !== 'ca-failed'));
+      target.answers.note(request.id.uri, cause);
       metrics.caRequests.inc({ upstream: client.name, result: kindOf(cause) });
       throw error;
     }
@@ -96,9 +110,10 @@ export function createFailover(options: FailoverOptions): Failover {
     name: 'failover',
     subject: clients[0].subject,
     roots: mapWatched(joinWatched(clients.map(({ roots }) => roots)), (all) => all.flat()),
-    health: targets.map(({ client, reason }) => ({
+    health: targets.map(({ client, reason, answers }) => ({
       name: client.endpoint === undefined ? client.name : `${client.name} ${client.endpoint}`,
       reason,
+      unusable: () => answers.reason(),
     })),
     async request(request, accept, signal) {
       const failures: Failure[] = [];
@@ -168,6 +183,7 @@ function conclude(failures: readonly Failure[], targets: readonly Target[]): unk
 interface Target {
   readonly client: CaClient;
   readonly reason: Watched<Reason | undefined>;
+  readonly answers: UnusableAnswers;
   /** Whether a call may use it now. */
   admits(): boolean;
   /** Whether it is left out and a call is trying it. */
@@ -180,7 +196,7 @@ interface Target {
 }
 
 // The breaker: closed (failures is 0), or open until an instant, after which one call probes it.
-function createTarget(client: CaClient, { clock, log, metrics, random = Math.random }: FailoverOptions): Target {
+function createTarget(client: CaClient, { identities, clock, log, metrics, random = Math.random }: FailoverOptions): Target {
   const fields = { upstream: client.name, endpoint: client.endpoint ?? '' };
   const reason = new WatchedValue<Reason | undefined>(undefined);
   let failures = 0;
@@ -211,6 +227,7 @@ function createTarget(client: CaClient, { clock, log, metrics, random = Math.ran
   return {
     client,
     reason,
+    answers: createUnusableAnswers(identities),
     admits: () => failures === 0 || (clock.monotonic() >= openUntil && probes === 0),
     isProbed: () => failures > 0 && probes > 0,
     openUntil: () => openUntil,

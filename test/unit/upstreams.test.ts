@@ -148,6 +148,20 @@ t.test('R042, F043: an endpoint that takes connections and never answers: the ne
   t.equal(sources.find(({ name }) => name.startsWith('istio-1'))?.reason?.code, 'ca-deadline');
 });
 
+t.test('a CA whose certificates name something else is not called good, until it gives the right one', async (t) => {
+  const ca = await createFakeIstioCa(t);
+  ca.outcome = (call) => ca.sign(call, { dnsNames: ['cart.test'] });
+  const files = t.testdir({});
+  const { running } = await startScene(t, files, [upstreamOf(files, ca, 'one')], [ca.root]);
+  const codeOf = ({ sources }: Status): string | undefined => sources.find(({ of }) => of === 'certificates')?.reason?.code;
+  const status = await statusWhere(running, (now) => isUnavailable(now) && codeOf(now) !== undefined);
+  t.equal(codeOf(status), 'san-mismatch');
+  t.equal(status.identities[0]?.reason?.code, 'san-mismatch');
+  ca.outcome = () => undefined;
+  await running.admin.renew(idOf('cart'), never);
+  t.equal(codeOf(await statusWhere(running, ({ identities }) => identities[0]?.state === 'issued')), undefined);
+});
+
 t.test('a second upstream takes over, and what chains to a root of its own is refused', async (t) => {
   const [one, two] = [await createFakeIstioCa(t), await createFakeIstioCa(t)];
   const files = t.testdir({});

@@ -7,6 +7,7 @@ import type { ErrorKind } from '../../../agent/runtime/errors.js';
 import { SignetError } from '../../../agent/runtime/errors.js';
 import type { ReasonCode } from '../../../agent/runtime/reasons.js';
 import { withDeadline } from '../../../agent/runtime/time.js';
+import { WatchedValue } from '../../../agent/runtime/watched.js';
 import { createCsr, generateKey } from '../../../agent/x509/csr.js';
 import type { FakeCa } from '../../fixtures/ca.js';
 import { createFakeCa } from '../../fixtures/ca.js';
@@ -32,7 +33,8 @@ function scene(...names: readonly string[]) {
     return Object.assign(createFakeCa({ clock }), endpoint === undefined ? { name } : { name, endpoint });
   });
   const clients = cas as unknown as [CaClient, ...CaClient[]];
-  const failover = createFailover({ clients, deadlineMs: 10_000, clock, log, metrics, random: () => 0 });
+  const identities = new WatchedValue<ReadonlyMap<string, unknown>>(new Map([[id.uri, undefined]]));
+  const failover = createFailover({ clients, deadlineMs: 10_000, identities, clock, log, metrics, random: () => 0 });
   /** The upstream that signed. */
   const ask = async (of: CaRequest['key'] = key): Promise<string> => {
     const signal = new AbortController().signal;
@@ -122,6 +124,20 @@ t.test('an endpoint that refuses works', async (t) => {
   cas[0].outcome = failsWith('unauthenticated', 'ca-unauthenticated');
   t.equal(await ask(), 'two');
   t.equal(failover.health[0]?.reason.value, undefined);
+});
+
+t.test('an endpoint whose answers are of no use works, but says so until one is', async (t) => {
+  const { ask, cas, failover } = scene('one', 'two');
+  cas[0].outcome = failsWith('invalid', 'san-mismatch');
+  t.equal(await ask(), 'two');
+  t.equal(failover.health[0]?.reason.value, undefined, 'it is asked again');
+  t.match(
+    failover.health.map(({ unusable }) => unusable()),
+    [{ code: 'san-mismatch', detail: 'no' }, undefined],
+  );
+  cas[0].outcome = () => undefined;
+  t.equal(await ask(), 'one');
+  t.equal(failover.health[0]?.unusable(), undefined);
 });
 
 t.test('an endpoint that was left out while another hung is not asked', async (t) => {
