@@ -6,7 +6,6 @@ import t from 'tap';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '../../agent/authority/audit.js';
-import { createStubCsr, generateKey } from '../../agent/x509/csr.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAuthority } from '../fixtures/authority.js';
 import { caTrustDomain, csrFor, startTestAuthority } from '../fixtures/authority.js';
@@ -26,15 +25,17 @@ import {
   setPhase,
   uniqueName,
 } from '../fixtures/cluster-objects.js';
-import { needs } from '../fixtures/cluster-version.js';
+import { kubernetes, needs } from '../fixtures/cluster-version.js';
 import { sharedCluster } from '../fixtures/cluster.js';
 import { createTestCsr } from '../fixtures/csrs.js';
 import { agentAccount, applyManifests, readCaComponents, removeRights } from '../fixtures/manifests.js';
+import { podCertificatesPath, requestPodCertificate, trustBundlesPath } from '../fixtures/pod-certificates.js';
 import type { Scene } from '../fixtures/scene.js';
 import { createScene } from '../fixtures/scene.js';
 import { until } from '../fixtures/until.js';
 
 const cluster = await sharedCluster(t);
+const { podCertificates } = kubernetes;
 const namespace = await createNamespace(cluster, 'requests');
 for (const account of ['web', 'orders', 'agent', 'stranger']) await createAccount(cluster, namespace, account);
 const idOf = (account: string): string => `spiffe://${caTrustDomain}/ns/${namespace}/sa/${account}`;
@@ -58,7 +59,7 @@ async function startPodSigner(t: Test, scene: Scene): Promise<TestAuthority> {
   });
   const trustBundle = readFileSync(ca.rootsFile, 'utf8');
   await createObjects(cluster, [{ kind: 'ClusterTrustBundle', metadata: { name: bundleName }, spec: { signerName, trustBundle } }]);
-  t.teardown(() => cluster.admin.delete(`/apis/certificates.k8s.io/v1/clustertrustbundles/${bundleName}`));
+  t.teardown(() => cluster.admin.delete(`${trustBundlesPath}/${bundleName}`));
   return ca;
 }
 
@@ -248,7 +249,7 @@ await t.test('for another signer: what waits at the start is approved after the 
 
 await t.test(
   'an agent with pod-certificate: as the node, from a pod to the certificate on its SDS socket',
-  needs('podCertificates'),
+  needs('impersonation'),
   async (t) => {
     const scene = await createScene(t);
     const ca = await startPodSigner(t, scene);
@@ -281,7 +282,7 @@ await t.test(
   },
 );
 
-await t.test('a podCertificate volume of a real kubelet', needs('podCertificates'), async (t) => {
+await t.test('a podCertificate volume of a real kubelet', async (t) => {
   const scene = await createScene(t);
   const ca = await startPodSigner(t, scene);
   const node = await createNode(cluster);
@@ -307,55 +308,45 @@ await t.test('a podCertificate volume of a real kubelet', needs('podCertificates
   );
 });
 
-await t.test(
-  'requests of a node for pods that may not have a certificate, and of others than nodes',
-  needs('podCertificates'),
-  async (t) => {
-    const scene = await createScene(t);
-    const ca = await startPodSigner(t, scene);
-    const policy = readCaComponents(['ca-signer-pod-certificate']).objects.filter(({ kind }) => kind?.startsWith('Validating') === true);
-    await applyManifests(cluster, { objects: policy, patches: [] });
-    t.teardown(() => removeRights(cluster, { objects: policy, patches: [] }));
-    const node = await createNode(cluster);
-    const pod = await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running', spec: certificateVolume });
-    const requests = `/apis/certificates.k8s.io/v1/namespaces/${namespace}/podcertificaterequests`;
-    const { metadata: account } = await cluster.admin.get(`/api/v1/namespaces/${namespace}/serviceaccounts/web`);
-    const stub = (await createStubCsr(await generateKey('ec-p256'))).toString('base64');
-    const bodyOf = (spec: object): object => ({
-      metadata: { name: uniqueName('attack') },
-      spec: {
-        ...{ signerName, podName: pod.name, podUID: pod.uid, serviceAccountName: 'web', serviceAccountUID: account.uid },
-        ...{ nodeName: node.name, nodeUID: node.uid, maxExpirationSeconds: 3_600, stubPKCS10Request: stub, ...spec },
-      },
+await t.test('requests of a node for pods that may not have a certificate, and of others than nodes', async (t) => {
+  const scene = await createScene(t);
+  const ca = await startPodSigner(t, scene);
+  const policy = readCaComponents(['ca-signer-pod-certificate']).objects.filter(({ kind }) => kind?.startsWith('Validating') === true);
+  await applyManifests(cluster, { objects: policy, patches: [] });
+  t.teardown(() => removeRights(cluster, { objects: policy, patches: [] }));
+  const node = await createNode(cluster);
+  const pod = await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running', spec: certificateVolume });
+  const answerTo = async (more: object) => {
+    // What the API server refuses for a moment, since it has not seen the pod yet, is asked again.
+    const { metadata } = await until('a request', 60_000, async () => {
+      const { status, body } = await requestPodCertificate(cluster, node.client, { pod, node, signerName, more });
+      return status === 201 && body;
     });
-    const answerTo = async (spec: object) => {
-      // What the API server refuses for a moment, since it has not seen the pod yet, is asked again.
-      const { metadata } = await until('a request', 60_000, async () => {
-        const { status, body } = await node.client.send({ method: 'POST', path: requests, body: bodyOf(spec) });
-        return status === 201 && body;
-      });
-      const { status } = await until('an answer', 60_000, async () => {
-        const object = await cluster.admin.get<KubeObject & Conditions>(`${requests}/${metadata.name ?? ''}`);
-        return (object.status.conditions ?? []).length > 0 && object;
-      });
-      return { ...status.conditions?.[0], audit: ca.audit().find(({ requestId }) => requestId === metadata.uid)?.reason };
-    };
-    const denied = { type: 'Denied', reason: 'Refused', message: /^refused; the audit log/ };
+    const { status } = await until('an answer', 60_000, async () => {
+      const object = await cluster.admin.get<KubeObject & Conditions>(`${podCertificatesPath(namespace)}/${metadata.name ?? ''}`);
+      return (object.status.conditions ?? []).length > 0 && object;
+    });
+    return { ...status.conditions?.[0], audit: ca.audit().find(({ requestId }) => requestId === metadata.uid)?.reason };
+  };
+  const denied = { type: 'Denied', reason: 'Refused', message: /^refused; the audit log/ };
+  if (podCertificates !== 'v1alpha1') {
     const annotated = { unverifiedUserAnnotations: { 'example.com/name': 'orders' } };
     t.match(await answerTo(annotated), { ...denied, reason: 'InvalidUnverifiedUserAnnotations', audit: 'request-annotations' });
+  }
+  if (podCertificates === 'v1') {
     const named = Buffer.from(createTestCsr({ uris: [idOf('orders')] }).replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('base64');
     t.match(await answerTo({ stubPKCS10Request: named }), { ...denied, audit: 'csr-extra-name' }, 'a name in the stub');
-    await setPhase(cluster, pod, 'Succeeded');
-    const ended = await until('the index has it', 60_000, async () => {
-      const answer = await answerTo({});
-      return answer.type === 'Denied' && answer;
-    });
-    t.match(ended, { ...denied, audit: 'caller-pod-finished' });
+  }
+  await setPhase(cluster, pod, 'Succeeded');
+  const ended = await until('the index has it', 60_000, async () => {
+    const answer = await answerTo({});
+    return answer.type === 'Denied' && answer;
+  });
+  t.match(ended, { ...denied, audit: 'caller-pod-finished' });
 
-    // The policy is in effect a moment after it was made.
-    await until('only nodes may ask', 60_000, async () => {
-      const { status, message } = await cluster.admin.send({ method: 'POST', path: `${requests}?dryRun=All`, body: bodyOf({}) });
-      return status === 422 && message.includes('only nodes may ask this signer');
-    });
-  },
-);
+  // The policy is in effect a moment after it was made.
+  await until('only nodes may ask', 60_000, async () => {
+    const { status, message } = await requestPodCertificate(cluster, cluster.admin, { pod, node, signerName });
+    return status === 422 && message.includes('only nodes may ask this signer');
+  });
+});

@@ -5,7 +5,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import t from 'tap';
-import { createStubCsr, generateKey } from '../../agent/x509/csr.js';
 import { runToEnd } from '../fixtures/child.js';
 import { sharedCluster } from '../fixtures/cluster.js';
 import type { KubeAnswer, KubeClient, KubeObject } from '../fixtures/cluster-client.js';
@@ -27,6 +26,7 @@ import { repository } from '../fixtures/envoy-examples.js';
 import { helmBinaries } from '../fixtures/helm-binaries.js';
 import type { ManifestComponent } from '../fixtures/manifests.js';
 import { applyManifests, caAudience, createAgentPod, readCaComponents, readManifests, removeRights } from '../fixtures/manifests.js';
+import { requestPodCertificate } from '../fixtures/pod-certificates.js';
 import { createScene } from '../fixtures/scene.js';
 import { until } from '../fixtures/until.js';
 
@@ -130,18 +130,12 @@ function mountingCertificate(node: TestNode): Promise<TestPod> {
   return createPod(cluster, { namespace, account: 'web', node: node.name, spec });
 }
 
-async function askForPod(client: KubeClient, pod: TestPod, node: TestNode, signer: string): Promise<KubeAnswer> {
-  const account = await cluster.admin.get(`/api/v1/namespaces/${namespace}/serviceaccounts/web`);
-  const stubPKCS10Request = (await createStubCsr(await generateKey('ec-p256'))).toString('base64');
-  const owner = { podName: pod.name, podUID: pod.uid, serviceAccountName: 'web', serviceAccountUID: account.metadata.uid };
-  const spec = { signerName: signer, ...owner, nodeName: node.name, nodeUID: node.uid, maxExpirationSeconds: 3_600, stubPKCS10Request };
-  const path = `/apis/certificates.k8s.io/v1/namespaces/${namespace}/podcertificaterequests`;
-  return await client.send({ method: 'POST', path, body: { metadata: { name: uniqueName('pcr') }, spec } });
-}
+const askForPod = (client: KubeClient, pod: TestPod, node: TestNode, signer: string): Promise<KubeAnswer> =>
+  requestPodCertificate(cluster, client, { pod, node, signerName: signer });
 
 const podCertificate: readonly ManifestComponent[] = ['pods-as-node', 'roots-cluster-trust-bundle', 'upstream-pod-certificate'];
 
-await t.test('signet-node-pod-certificate, Audit: other signers are asked, and that is recorded', needs('podCertificates'), async (t) => {
+await t.test('signet-node-pod-certificate, Audit: other signers are asked, and that is recorded', needs('impersonation'), async (t) => {
   const { node, asNode } = await install(t, podCertificate);
   const pod = await mountingCertificate(node);
   const ask = (client: KubeClient, signer: string) => askForPod(client, pod, node, signer);
@@ -155,7 +149,7 @@ await t.test('signet-node-pod-certificate, Audit: other signers are asked, and t
   }
 });
 
-await t.test('signet-node-pod-certificate, Deny: no other signer is asked, and kubelets go on', needs('podCertificates'), async (t) => {
+await t.test('signet-node-pod-certificate, Deny: no other signer is asked, and kubelets go on', needs('impersonation'), async (t) => {
   const { node, asNode } = await install(t, [...podCertificate, 'upstream-pod-certificate-deny']);
   const pod = await mountingCertificate(node);
   const ask = (client: KubeClient, signer: string) => askForPod(client, pod, node, signer);
@@ -191,7 +185,7 @@ for (const [policy, apply] of [
   ['signet-pod-certificates', () => readManifests(podCertificate)],
   ['signet-ca-pod-certificates', () => readCaComponents(['ca', 'ca-signer-pod-certificate'])],
 ] as const) {
-  await t.test(`${policy}: nobody but nodes asks the signer, whoever has the right`, needs('podCertificates'), async (t) => {
+  await t.test(`${policy}: nobody but nodes asks the signer, whoever has the right`, async (t) => {
     const requester = await createRequester(t);
     const node = await createNode(cluster);
     const pod = await mountingCertificate(node);

@@ -28,7 +28,7 @@ import { startIstiod, writeIstioCa } from '../fixtures/cluster-istiod.js';
 import { apiServerAudience, collectionPath, createNode, createToken } from '../fixtures/cluster-objects.js';
 import type { TestNode, TestPod } from '../fixtures/cluster-objects.js';
 import { createRecordingLogger } from '../fixtures/log.js';
-import { needs } from '../fixtures/cluster-version.js';
+import { kubernetes, needs } from '../fixtures/cluster-version.js';
 import type { ManifestComponent, Manifests } from '../fixtures/manifests.js';
 import { agentAccount, applyManifests, caAudience, createAgentPod, readManifests, removeRights } from '../fixtures/manifests.js';
 import { createTestMetrics } from '../fixtures/metrics.js';
@@ -237,7 +237,8 @@ await t.test('with the kubeconfig of a kubelet', async (t) => {
 });
 
 await t.test('an API server that lets nobody act as a node says so, with its version; one that is gone is named', async (t) => {
-  const old = await startControlPlane(await createScene(t), { apiServerFlags: ['--feature-gates=ConstrainedImpersonation=false'] });
+  const apiServerFlags = kubernetes.impersonation ? ['--feature-gates=ConstrainedImpersonation=false'] : [];
+  const old = await startControlPlane(await createScene(t), { apiServerFlags });
   const installed = await install(t, ['pods-as-node', 'workload-tokens'], old);
   const scene = checkOf(t, installed, { pods: { kind: 'apiserver', as: 'node' }, auth: 'workload' });
   await until(
