@@ -71,7 +71,7 @@ interface PodSpec {
   readonly initContainers?: readonly MadeContainer[];
 }
 
-t.test('socket-mount: a pod with the label has the directory of the socket in each container', needs('impersonation'), async (t) => {
+t.test('socket-mount: a pod with the label has the directory of the socket in each container', needs('mutatingPolicies'), async (t) => {
   const rendered = await renderChart(directory, { values: { parts: { socketMount: true } } });
   const policy = { objects: rendered.filter(({ kind }) => kind?.startsWith('Mutating')), patches: [] };
   await applyManifests(cluster, policy);
