@@ -78,7 +78,7 @@ async function bothDirections(t: Test, version: string): Promise<void> {
   const orders = await start('both-directions.yaml', 'orders', { accounts: { web: 'orders', orders: 'web' } });
   const web = await start('both-directions.yaml', 'web', { peerPort: await orders.port('inbound') });
   t.equal(await outcome({ port: await web.port('outbound') }), '200 app saw GET /', 'the request passes');
-  const line = await until('the request is logged', 5_000, async () => (await orders.accessLog())[0]);
+  const line = await until('the request is logged', 60_000, async () => (await orders.accessLog())[0]);
   t.match(line, { peer: idOf('web'), local: idOf('orders') }, 'between the two identities');
   await noRejections(t, [web, orders]);
 }
@@ -112,7 +112,7 @@ async function hbone(t: Test, version: string): Promise<void> {
     t.equal(await envoy.stat('cluster.hbone_peer.upstream_cx_total'), 1, 'three requests share one connection');
   }
   t.equal(app.requests(), 6, 'all arrived');
-  const peers = await until('the tunnels are logged', 5_000, async () => {
+  const peers = await until('the tunnels are logged', 60_000, async () => {
     const lines = (await inbound.accessLog()).filter((line) => line.listener === 'inbound' && line.peer !== '-' && line.peer !== null);
     return lines.length >= 6 && new Set(lines.map((line) => line.peer));
   });

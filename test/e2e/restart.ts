@@ -15,7 +15,7 @@ import type { Signet } from '../fixtures/signet.js';
 import { createSignet } from '../fixtures/signet.js';
 import { get, outcome, startLoad } from '../fixtures/traffic.js';
 import { createTmpfsDirectory, whyNoTmpfs } from '../fixtures/tmpfs.js';
-import { pause, percentile, stopwatch, until } from '../fixtures/until.js';
+import { pause, stopwatch, until } from '../fixtures/until.js';
 import { pairAccounts, startPair } from './pair.js';
 import { endLoad, noRejections } from './scenes.js';
 
@@ -37,7 +37,7 @@ export async function envoyFirst(t: Test, version: string, options: { fetchTimeo
   t.match(await outcome({ port }), /^failed/, 'nothing passes without certificates');
   await signet.start();
   const elapsed = stopwatch();
-  await until('a request passes', 10_000, async () => (await outcome({ port })).startsWith('200'));
+  await until('a request passes', 60_000, async () => (await outcome({ port, deadlineMs: 5_000 })).startsWith('200'));
   t.comment(`a request passes ${Math.round(elapsed())} ms after the socket is there`);
   await Promise.all([server.ready(), client.ready()]);
   await noRejections(t, [server, client]);
@@ -64,8 +64,6 @@ export interface RestartOptions {
   readonly measured: number;
   /** Restarts without a pause, after those. */
   readonly hasty: number;
-  /** Whether the medians of the measured ones are held against their bars. Default: false. */
-  readonly barred?: boolean;
 }
 
 /** SIGKILL and start again, over and over, under traffic. */
@@ -86,7 +84,7 @@ export async function killedUnderLoad(t: Test, version: string, options: Restart
     await signet.start();
     const elapsed = stopwatch();
     const connection = connectSds(scene, signet.socket);
-    const allBack = until('all streams are back', 10_000, async () => {
+    const allBack = until('all streams are back', 60_000, async () => {
       const active = await wide.envoy.stat('cluster.signet.upstream_rq_active');
       return active === wide.streams && (await wide.envoy.stat(/^sds\..*\.update_success$/)) >= updates + wide.streams && elapsed();
     });
@@ -97,10 +95,6 @@ export async function killedUnderLoad(t: Test, version: string, options: Restart
   }
   t.comment(`new client answered after socket is back, ms: ${answered.map(Math.round).join(' ')}`);
   t.comment(`all ${wide.streams} streams of an Envoy back, ms: ${back.map(Math.round).join(' ')}`);
-  if (options.barred === true) {
-    t.ok(percentile(answered, 0.5) < 300, 'a client that connects at once is answered within 300 ms');
-    t.ok(percentile(back, 0.5) < 1_500, 'all streams of an Envoy are back within 1.5 s');
-  }
 
   for (let restart = 0; restart < options.hasty; restart += 1) {
     await signet.kill();
@@ -108,7 +102,7 @@ export async function killedUnderLoad(t: Test, version: string, options: Restart
   }
   await until(
     'all streams are back at the end',
-    10_000,
+    60_000,
     async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams,
   );
   await endLoad(t, load);
@@ -128,7 +122,7 @@ export async function stoppedUnderLoad(t: Test, version: string): Promise<void> 
   await stopCleanly(t, signet);
   await pause(1_000);
   await signet.start();
-  await until('all streams are back', 10_000, async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams);
+  await until('all streams are back', 60_000, async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams);
   await endLoad(t, load);
 }
 
@@ -159,7 +153,7 @@ export async function upgradedUnderLoad(t: Test, version: string, upgrades: numb
   const codes: (number | string)[] = [];
   for (let upgrade = 0; upgrade < upgrades; upgrade += 1) {
     codes.push(await signet.upgrade());
-    await until('all streams are back', 10_000, async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams);
+    await until('all streams are back', 60_000, async () => (await wide.envoy.stat('cluster.signet.upstream_rq_active')) === wide.streams);
   }
   t.same(new Set(codes), new Set([0]), 'each old process ended cleanly');
   if (whyNot === undefined) t.equal(await served(), before, 'and the last one serves the bytes of the first');
@@ -172,6 +166,5 @@ async function stopCleanly(t: Test, signet: Signet): Promise<void> {
   const elapsed = stopwatch();
   t.equal(await signet.stop(), 0, 'SIGTERM ends with exit code 0');
   t.comment(`after ${Math.round(elapsed())} ms`);
-  t.ok(elapsed() < 5_000, 'in under 5 s');
   t.notOk(existsSync(signet.socket), 'the socket is gone');
 }
