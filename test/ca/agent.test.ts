@@ -73,7 +73,7 @@ for (const auth of ['node', 'workload'] as const) {
     const { isIssued } = await startAgentOn(scene, node, ca, auth);
     const elapsed = stopwatch();
     await podOn(node, 'web');
-    await until('the certificate of web', 30_000, () => isIssued('web'));
+    await until('the certificate of web', 60_000, () => isIssued('web'));
     t.comment(`pod to certificate in ${Math.round(elapsed())} ms, polled`);
     const grants = ca.audit().filter(({ identity }) => identity === idOf('web'));
     t.match(grants, [
@@ -93,17 +93,17 @@ await t.test('R039 the pod of the agent is made again under its name: refused un
   const ca = await startTestAuthority(scene, cluster, nodeAgents);
   const node = await createNode(cluster);
   const { own, tokenFile, isIssued } = await startAgentOn(scene, node, ca, 'node');
-  await until('a certificate', 30_000, () => isIssued('agent'));
+  await until('a certificate', 60_000, () => isIssued('agent'));
   await deletePod(cluster, own);
   const successor = await podOn(node, 'agent', own.name);
   t.not(successor.uid, own.uid);
   const client = createRawCaClient(`localhost:${ca.authority.address.port}`, ca.rootsFile);
   t.teardown(() => client.close());
   const call = { token: readFileSync(tokenFile, 'utf8'), identity: idOf('agent') };
-  await until('the ca knows', 30_000, async () => (await client.call(call)).code === 16);
+  await until('the ca knows', 60_000, async () => (await client.call(call)).code === 16);
   await podOn(node, 'web');
   const ofWeb = () => ca.audit().filter(({ identity }) => identity === idOf('web'));
-  const refused = await until('the refusal', 30_000, () => ofWeb().find(({ decision }) => decision === 'refuse'));
+  const refused = await until('the refusal', 60_000, () => ofWeb().find(({ decision }) => decision === 'refuse'));
   t.ok(['token-refused', 'caller-pod-replaced'].includes(refused.reason), refused.reason);
   t.notOk(await isIssued('web'));
   writeFileSync(tokenFile, await tokenFor(successor));

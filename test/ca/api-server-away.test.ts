@@ -35,7 +35,7 @@ const [seen, token, foreign] = [await tokenFor(caAudience), await tokenFor(caAud
 await t.test('the API server is killed', async (t) => {
   t.equal((await strictClient.call({ token: seen, identity: idOf('web') })).code, 0);
   // The keys are read beside the pods.
-  await until('the first grant', 10_000, async () =>
+  await until('the first grant', 60_000, async () =>
     (await lenientClient.call({ token: seen, identity: idOf('web') })).code === 0 ? true : undefined,
   );
   await cluster.stopApiServer();

@@ -26,7 +26,7 @@ const lifetimeMs = 20_000;
 const environment = {
   SIGNET_CERTIFICATE_LIFETIME: '20s',
   SIGNET_CERTIFICATE_MAX_LIFETIME: '20s',
-  SIGNET_ROTATION_LAG: '2s',
+  SIGNET_ROTATION_LAG: '10s',
   SIGNET_LEASE_DURATION: '3s',
 };
 const history = followIssuer(t, cluster, { namespace: 'signet-system', name: 'signet-ca-issuer' }, installation.caller.namespace);
@@ -44,7 +44,7 @@ async function startMember(name: string): Promise<Member> {
 
 const members = [await startMember('one'), await startMember('two')] as const;
 for (const { replica } of members) await untilReady(replica);
-await until('the roots', 30_000, () => history.roots.value.length === 1);
+await until('the roots', 60_000, () => history.roots.value.length === 1);
 const ports = members.map(({ replica }) => replica.port) as [number, number];
 const load = startCaLoad(t, { ports, caller: installation.caller, roots: history.roots, lifetimeMs, onLeaf: history.add });
 
@@ -72,7 +72,7 @@ async function killAndStart({ replica }: Member): Promise<void> {
 /** Certificates come on: some more than there were. */
 async function untilMore(): Promise<void> {
   const before = load.granted();
-  await until('more certificates', 30_000, () => load.granted() > before + 20);
+  await until('more certificates', 60_000, () => load.granted() > before + 20);
 }
 
 const isWriteOfSecret = ({ method, path }: ProxiedCall): boolean => method === 'PATCH' && path.startsWith(issuerSecretPath);
@@ -173,13 +173,13 @@ await t.test('SIGTERM to one replica after the other: no call fails, though nobo
   );
   const untilGranted = async (): Promise<void> => {
     const before = answers.length;
-    await until('more answers', 30_000, () => answers.length > before + 100);
+    await until('more answers', 60_000, () => answers.length > before + 100);
   };
   const lines = (replica: CaReplica): number => readAuditLines(replica.auditFile).length;
   for (const { replica } of members) {
     await untilGranted();
     const heard = lines(replica);
-    await until(`${replica.name} is called`, 30_000, () => lines(replica) > heard);
+    await until(`${replica.name} is called`, 60_000, () => lines(replica) > heard);
     replica.child().signal('SIGTERM');
     t.equal(await replica.child().ended, 0);
     const elapsed = stopwatch();

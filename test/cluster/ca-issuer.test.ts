@@ -127,13 +127,13 @@ await t.test('the roots are in each namespace and in a ClusterTrustBundle, and s
     clusterTrustBundle: { name: 'signet-ca-root' },
   });
   const expected = formatCertificates(roots.value);
-  const settle = (what: string, path: string): Promise<boolean> => until(what, 10_000, async () => (await rootsIn(path)) === expected, 5);
+  const settle = (what: string, path: string): Promise<boolean> => until(what, 60_000, async () => (await rootsIn(path)) === expected, 5);
   const namespace = await createNamespace(cluster, 'shop');
   const elapsed = stopwatch();
   await settle('roots in a new namespace', configMapPath(namespace));
   t.comment(`a new namespace has them after ${Math.round(elapsed())} ms`);
   await settle('under the name that Istio knows', configMapPath(namespace, 'istio-ca-root-cert'));
-  const bundle = await until('the bundle', 10_000, () => cluster.admin.get(`${bundles}/signet-ca-root`));
+  const bundle = await until('the bundle', 60_000, () => cluster.admin.get(`${bundles}/signet-ca-root`));
   t.match(bundle, { spec: { trustBundle: expected } });
 
   await pause(1_000);
@@ -200,10 +200,10 @@ await t.test("istiod's own issuer is adopted, and istiod gets it back", async (t
   );
   await until(
     'roots',
-    10_000,
+    60_000,
     async () => (await rootsIn(configMapPath(namespace, 'istio-ca-root-cert'))) === formatCertificates(roots.value),
   );
-  const serving = await until('a serving certificate', 10_000, () => readSecret('/api/v1/namespaces/istio-system/secrets/istiod-tls'));
+  const serving = await until('a serving certificate', 60_000, () => readSecret('/api/v1/namespaces/istio-system/secrets/istiod-tls'));
   const [leaf] = readCertificates(serving['tls.crt'] ?? '', { source: 'istiod-tls' });
   t.ok(leaf?.isSignedBy(issuer.value.certificate));
   t.same([...degradations.values()].map(({ value }) => value).filter(Boolean), []);
@@ -286,7 +286,7 @@ await t.test('a rotation whose leader is killed after each step breaks nothing',
   const add = (): void => {
     started += 1;
     const holder = `replica-${started}`;
-    replicas.set(holder, startProcess(t, { holder, selects: namespace, leafLifetimeMs, lagMs: 2_000 }, onLine));
+    replicas.set(holder, startProcess(t, { holder, selects: namespace, leafLifetimeMs, lagMs: 10_000 }, onLine));
   };
   const killLeader = async (): Promise<void> => {
     const lease = await cluster.admin.get<{ spec: { holderIdentity: string } }>(leasePath);
@@ -327,7 +327,7 @@ await t.test('a rotation whose leader is killed after each step breaks nothing',
   add();
   await until(
     'both sign, and the roots are there',
-    30_000,
+    60_000,
     async () => leaves.length > 10 && (await rootsIn(configMapPath(namespace))) !== undefined,
   );
   const before = (await look()).root;
@@ -338,7 +338,7 @@ await t.test('a rotation whose leader is killed after each step breaks nothing',
   );
   const seen: string[] = [];
   const elapsed = stopwatch();
-  await until('the rotation ends', 120_000, async () => {
+  await until('the rotation ends', 300_000, async () => {
     const { step, root, roots } = await look();
     if (seen.at(-1) !== step) {
       seen.push(step);
@@ -351,7 +351,7 @@ await t.test('a rotation whose leader is killed after each step breaks nothing',
   t.ok(started > 4, 'leaders were killed');
   t.equal(new Set(leaves.map(({ authorityKeyId }) => authorityKeyId)).size, 2, 'two issuers in all: none was lost, none came beside');
   const after = (await look()).root;
-  await until('all sign with the new one', 10_000, () =>
+  await until('all sign with the new one', 60_000, () =>
     leaves.slice(-10).every((leaf) => leaf.isSignedBy(readCertificates(after, { source: '' })[0] as Certificate)),
   );
 });

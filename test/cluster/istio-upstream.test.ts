@@ -10,6 +10,7 @@ import { createKubeconfigCredential } from '../../agent/kube/kubeconfig.js';
 import { createKubeClient } from '../../agent/kube/client.js';
 import { createTokenRequester } from '../../agent/kube/token-request.js';
 import type { Pod } from '../../agent/pods/pod.js';
+import { reasonOf } from '../../agent/runtime/errors.js';
 import { systemClock } from '../../agent/runtime/time.js';
 import { WatchedValue } from '../../agent/runtime/watched.js';
 import { createFileRootSource, createTrustBundle } from '../../agent/trust-bundle.js';
@@ -165,14 +166,13 @@ await t.test('istiod restarted, then installed again under another root: healed 
   writeIstioCa(caDirectory);
   await istiod.stop();
   await istiod.start();
-  const refused = await until('the new root is refused', 60_000, () =>
+  // The first call may still meet the connection of before.
+  await until('the new root is refused', 60_000, () =>
     issue(ca, { id: idOf('web') }).then(
       () => undefined,
-      (error: unknown) => error,
+      (error: unknown) => reasonOf(error) === 'ca-root-unknown',
     ),
   );
-  t.match(refused, { kind: 'unavailable' });
-  await t.rejects(issue(ca, { id: idOf('web') }), { name: 'SignetError', reason: 'ca-root-unknown' });
   for (const file of [tlsRoots, bundleFile]) copyFileSync(join(caDirectory, 'root-cert.pem'), file);
   t.comment(`healed after ${Math.round(await heals('new roots'))} ms`);
 });

@@ -218,7 +218,7 @@ await t.test(
     await place.agent.start();
     await until(
       'the former request is gone',
-      10_000,
+      60_000,
       async () => !(await place.signer.list()).some(({ metadata }) => metadata.uid === left?.metadata.uid),
     );
     const [fresh] = await until('a new request', 60_000, async () => {

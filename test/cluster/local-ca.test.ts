@@ -75,6 +75,10 @@ async function lineOf(wanted: Readonly<Record<string, string>>): Promise<Readonl
 
 const ztunnel = await tokenOf('ztunnel', pods.ztunnel);
 
+interface TokenReview {
+  readonly status: { readonly authenticated?: boolean };
+}
+
 await t.test('ztunnel gets the identities of its node, an application its own, with its token through to istiod', async (t) => {
   const answer = await until('the pods are known and the upstream has its roots', 60_000, async () => {
     const given = await client.call({ token: ztunnel, identity: idOf('web'), clusterId: 'Kubernetes' });
@@ -105,6 +109,11 @@ await t.test('refusals, each with its audit line', async (t) => {
   const gone = await podFor('stranger');
   const ofGone = await tokenOf('stranger', gone);
   await deletePod(cluster, gone);
+  const review = { spec: { token: ofGone, audiences: [istioAudience] } };
+  await until('the API server knows that the pod is gone', 60_000, async () => {
+    const { status } = await cluster.admin.post<TokenReview>('/apis/authentication.k8s.io/v1/tokenreviews', review);
+    return status.authenticated !== true;
+  });
   const expired = createTestToken({ account: `${namespace}/ztunnel`, expiresAt: Date.now() - 60_000 });
   const csr = createTestCsr({ uris: [idOf('stranger')] });
   const refusals: readonly [what: string, call: Parameters<RawCaClient['call']>[0], code: number, reason: string][] = [

@@ -47,11 +47,13 @@ async function install(t: Test, components: readonly ManifestComponent[]): Promi
   const [own, other] = [await createNode(cluster), await createNode(cluster)];
   const pod = (node: TestNode): Promise<TestPod> => createPod(cluster, { namespace, account: 'web', node: node.name });
   const { apiToken } = await createAgentPod(cluster, own.name);
+  // In this order: once the API server knows the pod of the own node as the node's, it knows the other one.
+  const [onOther, onOwn] = [await pod(other), await pod(own)];
   const credential = { token: apiToken };
   return {
     own,
     other,
-    pods: { own: await pod(own), other: await pod(other) },
+    pods: { own: onOwn, other: onOther },
     agent: cluster.client(credential),
     asNode: cluster.client(credential, { 'impersonate-user': `system:node:${own.name}` }),
     apiToken,
@@ -187,7 +189,7 @@ await t.test('workload-tokens: tokens of the accounts on the node, for the CA on
   t.equal((await ask(agent, pods.own, caAudience)).status, 403, 'not as itself');
 
   const mounting = await createPod(cluster, { namespace, account: 'web', node: own.name, tokenAudiences: ['vault'] });
-  await until('the policy is known', 30_000, async () => (await ask(asNode, mounting, 'vault')).status === 422, 200);
+  await until('the policy is known', 60_000, async () => (await ask(asNode, mounting, 'vault')).status === 422, 200);
   t.match(await ask(asNode, mounting, 'vault'), { message: /audience istio-ca only/ }, 'not for an audience that the pod mounts');
   t.equal((await ask(own.client, mounting, 'vault')).status, 201, 'which the kubelet still gets');
   t.equal((await ask(asNode, mounting, caAudience)).status, 201, 'for the CA it is given');

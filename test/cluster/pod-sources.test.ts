@@ -269,7 +269,7 @@ await t.test('namespaces of the ambient mesh, as their label comes and goes', as
   const namespaces = createAmbientNamespaces({ client, ...services() });
   start(t, namespaces);
   const are = async (...wanted: string[]): Promise<void> => {
-    await until(`ambient: ${wanted}`, 20_000, () => {
+    await until(`ambient: ${wanted}`, 60_000, () => {
       const { value } = namespaces.names;
       return value !== 'unread' && [plain, joined].filter((name) => value.has(name)).join() === wanted.join();
     });
@@ -341,6 +341,5 @@ await t.test('an API server that is killed and comes back: the view is frozen, t
   t.equal(source.view.value.pods.size, 1);
   await own.startApiServer();
   const second = await createPod(own, { namespace, account: 'web', node: node.name });
-  await until('both', 60_000, () => names(source) === [`${first.name} Pending`, `${second.name} Pending`].sort().join());
-  t.equal(source.view.value.reason, undefined);
+  await has(source, `${first.name} Pending`, `${second.name} Pending`);
 });

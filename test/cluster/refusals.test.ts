@@ -86,11 +86,15 @@ for (const [name, { reason, token = good, tlsRoots = istiod.roots, clusterId = i
     const running = await startTestAgent({
       pods: `apiVersion: v1\nkind: Pod\nmetadata: {namespace: ${namespace}, name: web}\nspec: {serviceAccountName: web}\n`,
       flags: { 'trust-domain': 'cluster.local' },
-      settings: { 'upstreams': [upstream], 'trustBundle.sources': [{ kind: 'file', path: at('bundle.pem') }] },
+      settings: {
+        'upstreams': [upstream],
+        'certificate.deadline': '60s',
+        'trustBundle.sources': [{ kind: 'file', path: at('bundle.pem') }],
+      },
     });
     t.teardown(() => running.stop());
     const statusOf = async () => (await running.admin.status(new AbortController().signal)).identities.find((each) => each.name === id);
-    const refused = await until('it is refused', 20_000, async () => {
+    const refused = await until('it is refused', 60_000, async () => {
       const status = await statusOf();
       return status?.state === 'unavailable' && status.reason;
     });

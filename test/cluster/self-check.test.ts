@@ -101,7 +101,7 @@ function checkOf(t: Test, { kube, node }: Pick<Installed, 'kube' | 'node'>, need
 
 /** Nothing is said, once the rights are known to the authorizer. */
 async function findsNothing(t: Test, scene: SelfCheckScene): Promise<void> {
-  await until('nothing is missing', 40_000, async () => (await scene.look(), Object.keys(scene.faults()).length === 0), 200);
+  await until('nothing is missing', 60_000, async () => (await scene.look(), Object.keys(scene.faults()).length === 0), 200);
   t.same(await scene.look(), [], 'nothing is said');
 }
 
@@ -114,7 +114,7 @@ interface Expected {
 /** One line, and one more when it is gone. */
 async function findsOne(t: Test, scene: SelfCheckScene, expected: Expected, mend: () => unknown): Promise<void> {
   const { check, reason } = expected;
-  const lines = await until(`a line about ${check}`, 40_000, async () => {
+  const lines = await until(`a line about ${check}`, 60_000, async () => {
     const found = await scene.look();
     return found.length > 0 && found;
   });
@@ -124,7 +124,7 @@ async function findsOne(t: Test, scene: SelfCheckScene, expected: Expected, mend
   t.comment(lines[0]?.fields['detail']);
   t.same(await scene.look(), [], 'once');
   await mend();
-  const gone = await until('it is gone', 40_000, async () => {
+  const gone = await until('it is gone', 60_000, async () => {
     const found = await scene.look();
     return found.length > 0 && found;
   });
@@ -243,7 +243,7 @@ await t.test('an API server that lets nobody act as a node says so, with its ver
   const scene = checkOf(t, installed, { pods: { kind: 'apiserver', as: 'node' }, auth: 'workload' });
   await until(
     'it is found',
-    20_000,
+    60_000,
     async () => (await scene.look(), scene.faults()['acting as the node'] === 'node-impersonation-missing'),
   );
   t.same(scene.faults(), { 'acting as the node': 'node-impersonation-missing' });
