@@ -12,6 +12,8 @@ import { openClusterIssuer } from '../../agent/authority/cluster-issuer.js';
 import { requestRotation } from '../../agent/authority/rotator.js';
 import type { KubeClient } from '../../agent/kube/client.js';
 import { createKubeClient } from '../../agent/kube/client.js';
+import type { PatchOperation } from '../../agent/kube/objects.js';
+import { patchObject } from '../../agent/kube/objects.js';
 import { systemClock } from '../../agent/runtime/time.js';
 import type { Certificate } from '../../agent/x509/certificate.js';
 import { formatCertificates, readCertificates } from '../../agent/x509/pem.js';
@@ -19,8 +21,17 @@ import type { CaReplicaLine, CaReplicaSettings } from '../fixtures/ca-replica.js
 import type { Child } from '../fixtures/child.js';
 import { startChild } from '../fixtures/child.js';
 import { sharedCluster } from '../fixtures/cluster.js';
+import type { KubeObject } from '../fixtures/cluster-client.js';
 import { startIstiod } from '../fixtures/cluster-istiod.js';
-import { apiServerAudience, createAccount, createNamespace, createNode, createPod, createToken } from '../fixtures/cluster-objects.js';
+import {
+  apiServerAudience,
+  createAccount,
+  createNamespace,
+  createNode,
+  createPod,
+  createToken,
+  uniqueName,
+} from '../fixtures/cluster-objects.js';
 import { kubernetes } from '../fixtures/cluster-version.js';
 import { createFixedCredential } from '../fixtures/kube.js';
 import { createRecordingLogger } from '../fixtures/log.js';
@@ -180,6 +191,21 @@ await t.test('the rights are for those objects only', async (t) => {
     ['read pods', statusOf('GET', '/api/v1/pods')],
   ];
   for (const [what, status] of refused) t.equal(await status, 403, `may not ${what}`);
+});
+
+await t.test('a patch of a version that is no more is a conflict, also where an operation does not fit what is there now', async (t) => {
+  const client = clientOf(cluster.adminToken);
+  t.teardown(() => client.close());
+  const name = uniqueName('patched');
+  const secrets = `/api/v1/namespaces/${account.namespace}/secrets`;
+  const { metadata } = await cluster.admin.post<KubeObject>(secrets, { metadata: { name }, data: { old: 'eA==', kept: 'eA==' } });
+  const patch = (version: string | undefined, operation: PatchOperation): Promise<unknown> =>
+    patchObject(client, `${secrets}/${name}`, version ?? '', [operation], never);
+  const move: PatchOperation = { op: 'move', from: '/data/old', path: '/data/new' };
+  const moved = (await patch(metadata.resourceVersion, move)) as KubeObject;
+  for (const operation of [move, { op: 'remove', path: '/data/old' }, { op: 'remove', path: '/data/kept' }] as const)
+    await t.rejects(patch(metadata.resourceVersion, operation), { name: 'SignetError', kind: 'conflict' }, JSON.stringify(operation));
+  await t.rejects(patch(moved.metadata.resourceVersion, move), { name: 'SignetError', kind: 'invalid' }, 'of the version that is there');
 });
 
 await t.test("istiod's own issuer is adopted, and istiod gets it back", async (t) => {
