@@ -44,7 +44,7 @@ async function fetchAsPod(scene: Scene, t: Test, { socket }: ClusterAgent, { uid
   const own = cgroups.make(cgroups.unified, `kubepods/besteffort/pod${uid}/${idA}`);
   const out = mkdtempSync(join(scene.directory, 'own-'));
   const binary = join(repository, 'dist', 'signet.cjs');
-  const peer = spawnIn([own], [process.execPath, binary, 'fetch', 'default', '--socket', socket, '--write', out]);
+  const peer = spawnIn([own], [process.execPath, binary, 'fetch', 'default', '--timeout', '60', '--socket', socket, '--write', out]);
   const [code] = (await once(peer, 'exit')) as [number];
   if (code !== 0) throw new Error(`signet fetch in the pod ended with ${code}`);
   return ['svid.pem', 'svid.key', 'bundle.pem'].map((file) => readFileSync(join(out, file), 'utf8'));

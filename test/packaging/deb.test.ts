@@ -106,7 +106,7 @@ t.test('an upgrade and the way back under clients fail no request and give the s
     '-c',
     'while :; do signet fetch spiffe://example.org/ns/shop/sa/cart --timeout 60 >/dev/null 2>>/root/errors && echo ok >>/root/requests || echo failed >>/root/requests; done',
   );
-  const stream = machine.start('stream', 'signet', 'fetch', 'spiffe://example.org/ns/shop/sa/checkout', '--watch');
+  const stream = machine.start('stream', 'signet', 'fetch', 'spiffe://example.org/ns/shop/sa/checkout', '--watch', '--timeout', '60');
   const answered = (): readonly string[] => readFileSync(join(machine.root, 'root/requests'), 'utf8').trim().split('\n');
   await until('requests are answered', 60_000, () => answered().length >= 3);
   await until('the stream has its certificate', 60_000, () => stream.tail().includes('BEGIN CERTIFICATE'));

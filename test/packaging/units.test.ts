@@ -127,8 +127,8 @@ t.test('the units', { skip }, async (t) => {
         '--eval',
         "fetch('http://127.0.0.1:9999/livez').then(({ ok }) => process.exit(ok ? 0 : 1))",
       );
-      await until('the watchdog hears from it', 30_000, () => notify.lines().includes('WATCHDOG=1'));
-      await until('and its state', 30_000, () => notify.lines().includes(status));
+      await until('the watchdog hears from it', 60_000, () => notify.lines().includes('WATCHDOG=1'));
+      await until('and its state', 60_000, () => notify.lines().includes(status));
       t.equal(notify.lines()[0], 'READY=1');
       t.notOk(notify.lines().includes('STOPPING=1'));
       child.signal('SIGTERM');

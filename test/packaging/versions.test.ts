@@ -14,7 +14,7 @@ import { createTmpfsDirectory, whyNoTmpfs } from '../fixtures/tmpfs.js';
 import { until } from '../fixtures/until.js';
 
 const skip = whyNoTmpfs() ?? false;
-const name = 'spiffe://example.org/ns/shop/sa/cart';
+const fetch = ['fetch', 'spiffe://example.org/ns/shop/sa/cart', '--pem', '--timeout', '60'];
 const builds = t.testdir({});
 const older = await previousBuild(join(builds, 'older'));
 const newer = await currentBuild();
@@ -40,7 +40,7 @@ async function startSealed(scene: Scene, launcher: string): Promise<SealingAgent
 
 /** Certificate and key, as soon as there are any. */
 async function fetched(agent: Signet): Promise<string> {
-  return await until('a certificate', 60_000, async () => (await agent.command('fetch', name, '--pem')).stdout || undefined);
+  return await until('a certificate', 60_000, async () => (await agent.command(...fetch)).stdout || undefined);
 }
 
 interface LiveClient {
@@ -57,7 +57,7 @@ function startClient(scene: Scene, agent: Signet): LiveClient {
   let stopped = false;
   const ask = async (): Promise<void> => {
     while (!stopped) {
-      const { code, stdout, stderr } = await agent.command('fetch', name, '--pem');
+      const { code, stdout, stderr } = await agent.command(...fetch);
       if (code === 0) answers.push(stdout);
       else failures.push(stderr);
     }

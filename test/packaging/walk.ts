@@ -94,7 +94,7 @@ async function seeThatItWorks(t: Test): Promise<string> {
   const [readyz = ''] = commandsOf('When it does not');
   t.match(await follow(readyz), /^ready/);
   const [command = '', ...args] = workloads.inPod(cart.uid);
-  const fetch = ['signet', 'fetch', cartIdentity, '--socket', '/run/signet/sds/sds.sock'];
+  const fetch = ['signet', 'fetch', cartIdentity, '--socket', '/run/signet/sds/sds.sock', '--timeout', '60'];
   const { stdout, stderr } = await runToEnd(command, [...args, ...fetch], { environment });
   const certificate = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(stdout)?.[0];
   t.ok(certificate, stderr);
