@@ -255,14 +255,17 @@ await t.test('lifetimes', async (t) => {
 });
 
 await t.test('10,000 calls at once: each is answered, and the next ones too', async (t) => {
-  const before = ca.audit().length;
   const csr = await csrFor(web);
   const clients = Array.from({ length: 20 }, () => createRawCaClient(address, ca.rootsFile));
+  // Connected before: while this process makes its calls a handshake could take longer than the CA waits for one.
+  for (const each of clients) t.equal((await each.call({ token, identity: web, csr })).code, 0);
+  const before = ca.audit().length;
   const elapsed = stopwatch();
   const answers = await Promise.all(clients.flatMap((each) => Array.from({ length: 500 }, () => each.call({ token, identity: web, csr }))));
   const count = (code: number): number => answers.filter((answer) => answer.code === code).length;
   t.comment(`${count(0)} granted, ${count(8)} told to try again, in ${Math.round(elapsed())} ms`);
-  t.equal(count(0) + count(8), 10_000);
+  const others = answers.filter(({ code }) => code !== 0 && code !== 8);
+  t.same([...new Set(others.map(({ code, details }) => `${code} ${details}`))], []);
   t.ok(count(0) >= 500);
   const lines = ca.audit().slice(before);
   t.equal(lines.length, 10_000, 'an audit line for each');
