@@ -47,8 +47,8 @@ export function createCsrSigner(options: CsrSignerOptions): RequestKind {
   const write = async (object: KubeObject, path: string, answer: Answer, signal: AbortSignal): Promise<KubeObject> => {
     const { subresource, added = [], certificate } = answer;
     const status = { conditions: [...conditionsOf(object), ...added], ...(certificate === undefined ? {} : { certificate }) };
-    const operation = { op: 'add', path: '/status', value: status } as const;
-    return await patchObject(client, `${path}/${subresource}`, object.metadata?.resourceVersion ?? '', [operation], signal);
+    const operations = [{ op: 'add', path: '/status', value: status }] as const;
+    return await patchObject(client, { path, subresource, version: object.metadata?.resourceVersion ?? '', operations }, signal);
   };
 
   return {

@@ -96,7 +96,8 @@ async function open(options: SecretIssuerOptions, signal: AbortSignal): Promise<
   // Before the first leaf of that life: a rotation has to wait for it.
   const noted = takeStep(secret.state, 'note', clock.now(), { confirmed: undefined, leafLifetimeMs, lagMs });
   try {
-    return readIssuerSecret(await patchObject(client, path, secret.version, operationsTo(secret, noted), signal), clock.now());
+    const patch = { path, version: secret.version, operations: operationsTo(secret, noted) };
+    return readIssuerSecret(await patchObject(client, patch, signal), clock.now());
   } catch (error) {
     if (kindOf(error) !== 'denied') throw error;
     log.warn('the secret of the issuer may not be written, and so not rotated', errorFields(error));

@@ -62,7 +62,7 @@ export function createPodCertificateSigner({ client, signerName, authority }: Po
       const outcome = await decideOn(authority, object, path, (draft) => decidePodCertificate(authority, object, draft));
       const value = outcome instanceof SignetError ? refused(object, outcome, authority) : issued(outcome.certificate, authority);
       const version = object.metadata?.resourceVersion ?? '';
-      await patchObject(client, `${path}/status`, version, [{ op: 'add', path: '/status', value }], signal);
+      await patchObject(client, { path, subresource: 'status', version, operations: [{ op: 'add', path: '/status', value }] }, signal);
     },
   };
 }

@@ -105,7 +105,7 @@ async function writeStep(
   try {
     const after = takeStep(current.state, step, now, facts, made?.certificate);
     const operations = operationsTo(current, after, made?.privateKeyPem);
-    await patchObject(client, secretPath(options), current.version, operations, signal);
+    await patchObject(client, { path: secretPath(options), version: current.version, operations }, signal);
   } finally {
     made?.privateKeyPem.fill(0);
   }
@@ -133,7 +133,11 @@ export async function requestRotation(
   const requested = state.requested || (begin && state.next === undefined);
   if (force === 'switch' && !requested && state.next === undefined) throw refused('no rotation is under way');
   const after = { ...state, requested, force: force ?? state.force };
-  await patchObject(options.client, secretPath(options), secret.version, operationsTo(secret, after), signal);
+  await patchObject(
+    options.client,
+    { path: secretPath(options), version: secret.version, operations: operationsTo(secret, after) },
+    signal,
+  );
   return state;
 }
 

@@ -33,18 +33,24 @@ export type PatchOperation =
   | { readonly op: 'move'; readonly from: string; readonly path: string }
   | { readonly op: 'remove'; readonly path: string };
 
-/** Patches an object that still is of the given resourceVersion. */
-export async function patchObject(
-  client: KubeClient,
-  path: string,
-  version: string,
-  operations: readonly PatchOperation[],
-  signal: AbortSignal,
-): Promise<KubeObject> {
+export interface Patch {
+  /** Of the object itself. */
+  readonly path: string;
+  /** What of it is patched, such as `status`; it is never read. Default: the object. */
+  readonly subresource?: string;
+  /** resourceVersion that the patch was made for. */
+  readonly version: string;
+  readonly operations: readonly PatchOperation[];
+}
+
+/** Patches an object that still is of the given version. Takes the right to get it, beside the one to patch. */
+export async function patchObject(client: KubeClient, patch: Patch, signal: AbortSignal): Promise<KubeObject> {
+  const { path, subresource, version, operations } = patch;
+  const target = subresource === undefined ? path : `${path}/${subresource}`;
   const body = [{ op: 'replace', path: '/metadata/resourceVersion', value: version }, ...operations];
   const contentType = 'application/json-patch+json';
   try {
-    return (await client.request({ method: 'PATCH', path, query: { fieldManager }, body, contentType }, signal)) as KubeObject;
+    return (await client.request({ method: 'PATCH', path: target, query: { fieldManager }, body, contentType }, signal)) as KubeObject;
   } catch (cause) {
     // The server applies operations before it compares versions: one that does not fit what is there now is invalid to it.
     if (kindOf(cause) !== 'invalid') throw cause;

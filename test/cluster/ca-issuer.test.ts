@@ -200,7 +200,7 @@ await t.test('a patch of a version that is no more is a conflict, also where an 
   const secrets = `/api/v1/namespaces/${account.namespace}/secrets`;
   const { metadata } = await cluster.admin.post<KubeObject>(secrets, { metadata: { name }, data: { old: 'eA==', kept: 'eA==' } });
   const patch = (version: string | undefined, operation: PatchOperation): Promise<unknown> =>
-    patchObject(client, `${secrets}/${name}`, version ?? '', [operation], never);
+    patchObject(client, { path: `${secrets}/${name}`, version: version ?? '', operations: [operation] }, never);
   const move: PatchOperation = { op: 'move', from: '/data/old', path: '/data/new' };
   const moved = (await patch(metadata.resourceVersion, move)) as KubeObject;
   for (const operation of [move, { op: 'remove', path: '/data/old' }, { op: 'remove', path: '/data/kept' }] as const)

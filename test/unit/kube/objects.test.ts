@@ -21,10 +21,21 @@ t.test('a patch changes the version that it was made for, or it is a conflict', 
       const { client } = await createKubeScene(t, (call) => store.handle(call));
       if ('data' in row) store.put(path, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'one' }, data: row.data });
       const version = 'version' in row ? row.version : (store.get(path)?.metadata.resourceVersion ?? '');
-      const patching = patchObject(client, path, version, operations, never);
+      const patching = patchObject(client, { path, version, operations }, never);
       if (kind !== undefined) return void (await t.rejects(patching, { name: 'SignetError', kind }));
       await patching;
       t.same(store.get(path)?.data, { now: 'two', more: 'three' });
     });
   }
+});
+
+t.test('a subresource that is refused as invalid: its object is read, for which there is a right', async (t) => {
+  const store = createApiStore();
+  const { client } = await createKubeScene(t, (call) => store.handle(call));
+  store.put(path, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'one' }, data: { now: 'one' } });
+  const version = store.get(path)?.metadata.resourceVersion ?? '';
+  const isOfSubresource = ({ path: called }: { readonly path: string }): boolean => called === `${path}/status`;
+  store.refuse = (call) => (isOfSubresource(call) ? (call.method === 'PATCH' ? 422 : 403) : undefined);
+  const patching = patchObject(client, { path, subresource: 'status', version, operations: [write] }, never);
+  await t.rejects(patching, { name: 'SignetError', kind: 'invalid' });
 });
