@@ -52,8 +52,8 @@ t.test('the package is installed, configured, removed and purged, and leaves not
   await machine.output('systemctl', 'enable', 'signet-ca.socket');
   await untilReady(machine, 'signet-agent.service');
   t.equal(await property(machine, 'signet-agent.socket', 'ActiveState'), 'active', 'the socket came with it');
-  t.match(await machine.output('signet', 'status'), /spiffe:\/\/example\.org\/ns\/shop\/sa\/cart +issued/);
   await machine.output('signet', 'fetch', 'shop/cart', '--timeout', '60');
+  t.match(await machine.output('signet', 'status'), /spiffe:\/\/example\.org\/ns\/shop\/sa\/cart +issued/);
 
   await machine.output('dpkg', '--remove', 'signet');
   t.equal((await machine.run('ls', '/run/signet')).code, 2, 'sockets and kept certificates are gone');
