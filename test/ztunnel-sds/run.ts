@@ -1,5 +1,6 @@
-// `npm run test:ztunnel-sds`: format, lints and tests of the SDS client in Rust, the tests against `signet dev` among them. Where
-// there is no cargo it says so and runs nothing. Builds are kept in the user's cache directory.
+// `npm run test:ztunnel-sds`: format, lints and tests of the SDS client in Rust, the tests against `signet dev` among them, and one round
+// of its bench, whose figures are shown and not judged. Where there is no cargo it says so and runs nothing. Builds are kept in the
+// user's cache directory.
 
 import { spawn } from 'node:child_process';
 import { homedir } from 'node:os';
@@ -42,7 +43,7 @@ async function main(): Promise<boolean> {
     return true;
   }
   // To cargo the same package in another checkout is this one; if it was built later, that is what would be tested.
-  await cargo('clean', '--locked', '--package', 'signet-sds-client');
+  for (const profile of ['dev', 'bench']) await cargo('clean', '--locked', '--package', 'signet-sds-client', '--profile', profile);
   const lints = await cargo('clippy', '--locked', '--all-targets', '--', '-D', 'warnings');
   const tests = await cargo('test', '--locked', '--no-fail-fast');
   let [passed, failed] = [0, 0];
@@ -50,8 +51,9 @@ async function main(): Promise<boolean> {
     passed += Number(pass);
     failed += Number(fail);
   }
+  const bench = await cargo('bench', '--locked', '--bench', 'fetch', '--', '--short');
   process.stdout.write(`# pass ${passed}\n# fail ${failed}\n`);
-  return format.ok && lints?.ok === true && tests?.ok === true;
+  return [format, lints, tests, bench].every((step) => step?.ok === true);
 }
 
 process.exitCode = (await main()) ? 0 : 1;
