@@ -7,6 +7,7 @@
 import type { KubeClient, KubeObject } from '../kube/client.js';
 import type { Reflector, ReflectorOptions } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
+import { followServed } from '../kube/served-version.js';
 import type { AuthorityMetrics } from '../metrics.js';
 import type { Bell } from '../runtime/bell.js';
 import { watchChanges } from '../runtime/bell.js';
@@ -15,7 +16,7 @@ import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
-import { backoff, sleep, withDeadline } from '../runtime/time.js';
+import { backoff, withDeadline } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue } from '../runtime/watched.js';
 
@@ -69,20 +70,9 @@ export function createRequestLoop(kind: RequestKind, options: RequestLoopOptions
   /** Of the last answer; one fault may be that of all requests, so it is told once. */
   let fault: Reason | undefined;
 
-  /** Waits until the API server says where it serves the objects. */
-  const findGroup = async (signal: AbortSignal): Promise<string | undefined> => {
-    for (let attempt = 1; !signal.aborted; attempt += 1) {
-      try {
-        const group = await kind.group(signal);
-        if (group !== undefined) return group;
-        note(log, reason, { code: 'request-unserved', detail: kind.resource });
-      } catch (error) {
-        if (!signal.aborted) note(log, reason, { code: reasonOf(error) ?? 'kube-unavailable', detail: describeError(error) });
-      }
-      // Rejects only when the signal aborts, which ends the loop.
-      await sleep(clock, backoff(attempt, askGroupAgain), signal).catch(() => undefined);
-    }
-    return undefined;
+  const onMissing = (error: unknown): void => {
+    const unserved: Reason = { code: 'request-unserved', detail: kind.resource };
+    note(log, reason, error === undefined ? unserved : { code: reasonOf(error) ?? 'kube-unavailable', detail: describeError(error) });
   };
 
   /** Answers what waits there until the signal aborts, or the API server does not serve the group in this version any more. */
@@ -104,13 +94,7 @@ export function createRequestLoop(kind: RequestKind, options: RequestLoopOptions
   return {
     reason,
     async run(signal) {
-      for (let attempt = 1; !signal.aborted; attempt += 1) {
-        const group = await findGroup(signal);
-        if (group === undefined) break;
-        await serve(group, signal);
-        // As above.
-        await sleep(clock, backoff(attempt, askGroupAgain), signal).catch(() => undefined);
-      }
+      await followServed({ find: (own) => kind.group(own), use: serve, onMissing, pause: askGroupAgain, clock }, signal);
       // It is for another replica to say.
       reason.set(undefined);
     },

@@ -9,14 +9,14 @@ import type { Snapshot } from '../kube/copy.js';
 import { applyObject } from '../kube/objects.js';
 import type { Reflector, ReflectorOptions } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
-import { findServedVersion } from '../kube/served-version.js';
+import { findServedVersion, followServed } from '../kube/served-version.js';
 import { watchChanges } from '../runtime/bell.js';
 import { describeError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
-import { backoff, sleep } from '../runtime/time.js';
+import { backoff } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
@@ -63,7 +63,7 @@ interface Target {
 
 /** Targets of one sort, kept by what is watched. */
 interface TargetSet {
-  readonly watched: readonly Watched<Snapshot<unknown>>[];
+  readonly watched: readonly Watched<unknown>[];
   /** Undefined while they are not known. */
   targets(): readonly Target[] | undefined;
   run(signal: AbortSignal): Promise<void>;
@@ -114,8 +114,7 @@ export function createRootTargets(options: RootTargetsOptions): RootTargets {
     lapsedAt,
     reason,
     async run(signal) {
-      const bundle = await openBundle(options, signal);
-      const sets = [createConfigMapTargets(options), ...(bundle === undefined ? [] : [bundle])];
+      const sets = [createConfigMapTargets(options), createBundleTargets(options)];
       const inputs = joinWatched<unknown>([roots, ...sets.flatMap(({ watched }) => watched)]);
       const changes = watchChanges(inputs, clock, signal);
       const pace = createPace(clock);
@@ -172,31 +171,51 @@ function configMapTarget(namespace: string, name: string, held: string | undefin
   };
 }
 
-/** Undefined when the API server has no such objects, or none is wanted. Waits until it can be asked. */
-async function openBundle(options: RootTargetsOptions, signal: AbortSignal): Promise<TargetSet | undefined> {
-  const { clusterTrustBundle: target, client, clock, log } = options;
-  if (target === undefined) return undefined;
-  for (let attempt = 1; !signal.aborted; attempt += 1) {
-    try {
-      const version = await findServedVersion(client, bundleGroup, 'clustertrustbundles', ['v1', 'v1beta1'], signal);
-      if (version === undefined) log.info('this api server has no clustertrustbundles');
-      return version === undefined ? undefined : createBundleTarget(options, target, version);
-    } catch (error) {
-      if (attempt === 1 && !signal.aborted) log.warn('cannot find out about clustertrustbundles', errorFields(error));
-      // Rejects only when the signal aborts, which ends the loop.
-      await sleep(clock, backoff(attempt, retryAfter), signal).catch(() => undefined);
-    }
-  }
-  return undefined;
+/** None where the API server has no such objects, or none is wanted. */
+function createBundleTargets(options: RootTargetsOptions): TargetSet {
+  const { clusterTrustBundle: wanted, client, clock, log } = options;
+  const targets = new WatchedValue<readonly Target[] | undefined>(wanted === undefined ? [] : undefined);
+  const versions = ['v1', 'v1beta1'] as const;
+  let told: 'unknown' | 'none' | undefined;
+
+  const onMissing = (error: unknown): void => {
+    const missing = error === undefined ? 'none' : 'unknown';
+    if (missing === 'none') targets.set([]);
+    if (missing !== told && missing === 'none') log.info('this api server has no clustertrustbundles');
+    else if (missing !== told) log.warn('cannot find out about clustertrustbundles', errorFields(error));
+    told = missing;
+  };
+  const follow = async (target: ClusterTrustBundleTarget, version: string, signal: AbortSignal): Promise<void> => {
+    const round = new AbortController();
+    const { held, targetOf } = openBundle(options, target, version);
+    told = undefined;
+    held.snapshot.subscribe((snapshot) => {
+      targets.set(isCurrent(snapshot) ? [targetOf([...snapshot.objects.values()][0])] : undefined);
+    }, round.signal);
+    await held.run(signal).finally(() => round.abort());
+    targets.set(undefined);
+  };
+  return {
+    watched: [targets],
+    targets: () => targets.value,
+    async run(signal) {
+      if (wanted === undefined) return;
+      const find = (own: AbortSignal) => findServedVersion(client, bundleGroup, 'clustertrustbundles', versions, own);
+      const use = (version: string, own: AbortSignal) => follow(wanted, version, own);
+      await followServed({ find, use, onMissing, pause: askVersionAgain, clock }, signal);
+    },
+  };
 }
 
-function createBundleTarget(options: RootTargetsOptions, { name, signerName }: ClusterTrustBundleTarget, version: string): TargetSet {
+/** The one object, as it is served in the version. */
+function openBundle(options: RootTargetsOptions, { name, signerName }: ClusterTrustBundleTarget, version: string) {
   const path = `/apis/${bundleGroup}/${version}/clustertrustbundles`;
   const held = reflect(options, {
     path,
     query: { fieldSelector: `metadata.name=${name}` },
     resource: 'clustertrustbundles',
     project: ({ spec }) => digestIn(spec, 'trustBundle') ?? '',
+    endsWhenGone: true,
   });
   const object = (pem: string): KubeObject => ({
     apiVersion: `${bundleGroup}/${version}`,
@@ -204,19 +223,12 @@ function createBundleTarget(options: RootTargetsOptions, { name, signerName }: C
     metadata: { name },
     spec: { ...(signerName === undefined ? {} : { signerName }), trustBundle: pem },
   });
-  return {
-    watched: [held.snapshot],
-    targets: () =>
-      isCurrent(held.snapshot.value)
-        ? [{ path: `${path}/${name}`, object, held: [...held.snapshot.value.objects.values()][0] }]
-        : undefined,
-    run: (signal) => held.run(signal),
-  };
+  return { held, targetOf: (digest: string | undefined): Target => ({ path: `${path}/${name}`, object, held: digest }) };
 }
 
 function reflect<T>(
   { client, clock, log, metrics }: Pick<RootTargetsOptions, 'client' | 'clock' | 'log' | 'metrics'>,
-  what: Pick<ReflectorOptions<T>, 'path' | 'query' | 'resource' | 'project'>,
+  what: Pick<ReflectorOptions<T>, 'path' | 'query' | 'resource' | 'project' | 'endsWhenGone'>,
 ): Reflector<T> {
   return createReflector({
     ...what,
@@ -243,6 +255,8 @@ function digestIn(value: unknown, name: string): string | undefined {
 }
 
 const retryAfter = { minMs: 500, maxMs: 60_000 };
+/** Which version of ClusterTrustBundles is served, if any. */
+const askVersionAgain = { minMs: 500, maxMs: 300_000 };
 /** Whoever changes a target again this soon after it was written is met more slowly each time. */
 const calmAfterMs = 600_000;
 

@@ -1,6 +1,9 @@
-// Which version of an API group serves a resource. Used by those who can speak several.
+// Which version of an API group serves a resource. Used by those who can speak several. Promise of the loop: an API server that is
+// upgraded, or has the resource only later, is asked anew, and one that has it not is asked ever less often.
 
 import { SignetError } from '../runtime/errors.js';
+import type { BackoffOptions, Clock } from '../runtime/time.js';
+import { backoff, sleep } from '../runtime/time.js';
 import type { KubeClient } from './client.js';
 
 /** The first of these versions in which the API server has the resource; undefined: none. Throws like `KubeClient.request`. */
@@ -20,4 +23,44 @@ export async function findServedVersion<V extends string>(
     if (Array.isArray(resources) && resources.some((each: { name?: unknown } | null) => each?.name === resource)) return version;
   }
   return undefined;
+}
+
+export interface FollowServedOptions<T> {
+  /** Finds out what is served; undefined: nothing that we speak. */
+  readonly find: (signal: AbortSignal) => Promise<T | undefined>;
+  /** Works with it; settles when the signal aborts or it is served no more, as a reflector with `endsWhenGone` does. */
+  readonly use: (found: T, signal: AbortSignal) => Promise<void>;
+  /** Told each time that there is nothing to work with: the error of `find`, or undefined where nothing is served. */
+  readonly onMissing: (error: unknown) => void;
+  /** Between two looks. */
+  readonly pause: BackoffOptions;
+  readonly clock: Clock;
+}
+
+/** What was in use for this long was sound: what takes its place is looked for soon. */
+const soundAfterMs = 60_000;
+
+/** Finds what is served and has it used, again whenever that ends, until the signal aborts. Rejects only as `use` does. */
+export async function followServed<T>(options: FollowServedOptions<T>, signal: AbortSignal): Promise<void> {
+  const { find, use, onMissing, pause, clock } = options;
+  const look = async (): Promise<T | undefined> => {
+    try {
+      const found = await find(signal);
+      if (found === undefined) onMissing(undefined);
+      return found;
+    } catch (error) {
+      if (!signal.aborted) onMissing(error);
+      return undefined;
+    }
+  };
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    const found = await look();
+    if (found !== undefined) {
+      const startedAt = clock.monotonic();
+      await use(found, signal);
+      if (clock.monotonic() - startedAt >= soundAfterMs) attempt = 1;
+    }
+    // Rejects only when the signal aborts, which ends the loop.
+    await sleep(clock, backoff(attempt, pause), signal).catch(() => undefined);
+  }
 }

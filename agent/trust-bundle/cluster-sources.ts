@@ -5,14 +5,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject, Query } from '../kube/client.js';
 import type { Reflector } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
-import { findServedVersion } from '../kube/served-version.js';
+import { findServedVersion, followServed } from '../kube/served-version.js';
 import type { Metrics } from '../metrics.js';
 import { SignetError, describeError, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
-import { backoff, sleep } from '../runtime/time.js';
 import { WatchedValue } from '../runtime/watched.js';
 import type { RootSource } from '../trust-bundle.js';
 import { readRoots } from '../trust-bundle.js';
@@ -106,39 +105,30 @@ function createObjectRootSource(
       log.warn('cannot use roots of the cluster, keeping the last good ones', { source: label, ...errorFields(error) });
     }
   };
+  const follow = async (reflector: Reflector<string>, signal: AbortSignal): Promise<void> => {
+    const round = new AbortController();
+    let taken: string | undefined;
+    reflector.snapshot.subscribe(({ objects, complete, reason: fault }) => {
+      const texts = [...objects.values()].sort();
+      const content = JSON.stringify(texts);
+      if (fault !== undefined) {
+        reason.set(fault.code === 'bundle-missing' ? fault : { code: fault.code, detail: `${label}: ${fault.detail}` });
+        // Whatever it was, the same content has to be looked at again to take the reason back.
+        taken = undefined;
+      } else if (complete && content !== taken) {
+        taken = content;
+        take(texts);
+      }
+    }, round.signal);
+    await reflector.run(signal).finally(() => round.abort());
+  };
+  const onMissing = (error: unknown): void =>
+    reason.set({ code: reasonOf(error) ?? 'bundle-missing', detail: `${label}: ${describeError(error)}` });
   return {
     name: label,
     roots,
     reason,
-    async run(signal) {
-      for (let attempt = 1; !signal.aborted; attempt += 1) {
-        const round = new AbortController();
-        try {
-          const reflector = await open(signal);
-          let taken: string | undefined;
-          reflector.snapshot.subscribe(({ objects, complete, reason: fault }) => {
-            const texts = [...objects.values()].sort();
-            const content = JSON.stringify(texts);
-            if (fault !== undefined) {
-              reason.set(fault.code === 'bundle-missing' ? fault : { code: fault.code, detail: `${label}: ${fault.detail}` });
-              // Whatever it was, the same content has to be looked at again to take the reason back.
-              taken = undefined;
-            } else if (complete && content !== taken) {
-              taken = content;
-              take(texts);
-            }
-          }, round.signal);
-          await reflector.run(signal);
-        } catch (error) {
-          if (signal.aborted) return;
-          reason.set({ code: reasonOf(error) ?? 'bundle-missing', detail: `${label}: ${describeError(error)}` });
-        } finally {
-          round.abort();
-        }
-        // Rejects only when the signal aborts, which ends the loop.
-        await sleep(clock, backoff(attempt, retryAfter), signal).catch(() => undefined);
-      }
-    },
+    run: (signal) => followServed({ find: open, use: follow, onMissing, pause: retryAfter, clock }, signal),
   };
 }
 

@@ -118,6 +118,36 @@ t.test('one that cannot be asked for them at first', async (t) => {
   t.ok(store.get(bundle));
 });
 
+t.test('an API server that serves them in another version, or not any more, or again', async (t) => {
+  const group = '/apis/certificates.k8s.io';
+  const discovery: Record<string, readonly string[]> = { [`${group}/v1beta1`]: ['clustertrustbundles'] };
+  const { store, targets, roots, clock } = await createScene(t, { clusterTrustBundle: { name: 'signet-ca-root' } }, discovery);
+  let version: string | undefined = 'v1beta1';
+  store.refuse = ({ path }) => (path.includes('/clustertrustbundles') && !path.startsWith(`${group}/${version}/`) ? 404 : undefined);
+  const serve = (next: string | undefined): void => {
+    for (const key of Object.keys(discovery)) delete discovery[key];
+    if (next !== undefined) discovery[`${group}/${next}`] = ['clustertrustbundles'];
+    version = next;
+    store.cut();
+  };
+  const held = (): unknown => store.get(bundle)?.['spec'];
+  await until(() => targets.confirmed.value !== undefined);
+
+  serve('v1');
+  roots.set([one, two]);
+  await advanceUntil(clock, 500, () => targets.confirmed.value?.length === 2);
+  t.match(held(), { trustBundle: pemOf(one, two) }, 'written in the version that is served now');
+
+  serve(undefined);
+  roots.set([two]);
+  await advanceUntil(clock, 500, () => targets.confirmed.value?.length === 1);
+  t.match(held(), { trustBundle: pemOf(one, two) }, 'and not missed where there are none');
+
+  serve('v1');
+  await advanceUntil(clock, 500, () => (held() as { trustBundle?: string }).trustBundle === pemOf(two));
+  t.equal(targets.reason.value, undefined);
+});
+
 t.test('a target that cannot be written', async (t) => {
   const { store, targets, createNamespace, clock, log, roots } = await createScene(t);
   await until(() => targets.confirmed.value !== undefined);

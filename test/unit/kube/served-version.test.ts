@@ -1,5 +1,6 @@
 import t from 'tap';
-import { findServedVersion } from '../../../agent/kube/served-version.js';
+import { findServedVersion, followServed } from '../../../agent/kube/served-version.js';
+import { createFakeClock, until } from '../../fixtures/clock.js';
 import { createKubeScene, never } from '../../fixtures/kube.js';
 
 t.test('the first version that has the resource', async (t) => {
@@ -24,4 +25,53 @@ t.test('the first version that has the resource', async (t) => {
 t.test('what is no answer is no version', async (t) => {
   const { client } = await createKubeScene(t, (call) => call.status(503, 'not now'));
   await t.rejects(findServedVersion(client, 'example.com', 'things', ['v1'], never), { name: 'SignetError', reason: 'kube-unavailable' });
+});
+
+t.test('what is served is used, and looked for again when that ends, is not there, or cannot be told', async (t) => {
+  const clock = createFakeClock();
+  const found: (string | undefined | Error)[] = [new Error('away'), undefined, 'v1beta1', 'v1', undefined];
+  const seen: unknown[] = [];
+  let end = (): void => {};
+  const stop = new AbortController();
+  const running = followServed(
+    {
+      find: async () => {
+        const next = found.shift();
+        if (next instanceof Error) throw next;
+        return next;
+      },
+      use: async (version, signal) => {
+        seen.push(version);
+        await new Promise<void>((resolve) => {
+          end = resolve;
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+      },
+      onMissing: (error) => seen.push(error instanceof Error ? error.message : 'none'),
+      pause: { minMs: 1_000, maxMs: 100_000 },
+      clock,
+    },
+    stop.signal,
+  );
+  const next = async (count: number): Promise<void> => await until(() => seen.length === count);
+  await until(() => clock.alarms === 1);
+  await clock.advance(1_000);
+  await until(() => clock.alarms === 1);
+  await clock.advance(2_000);
+  await next(3);
+  await clock.advance(60_000);
+  end();
+  await until(() => clock.alarms === 1, 'soon, as it was sound');
+  await clock.advance(1_000);
+  await next(4);
+  end();
+  await until(() => clock.alarms === 1);
+  await clock.advance(1_000);
+  t.equal(seen.length, 4, 'later, as it was not');
+  await clock.advance(1_000);
+  await next(5);
+  t.same(seen, ['away', 'none', 'v1beta1', 'v1', 'none']);
+  stop.abort();
+  await running;
+  t.equal(clock.alarms, 0);
 });
