@@ -62,7 +62,7 @@ function toIdentity(asked: string, trustDomain: string): string {
 }
 
 async function listPods(config: CaConfig, signal: AbortSignal): Promise<readonly ClusterPod[]> {
-  const { items } = await withKubeClient(config, (client) => listAll(client, { path: '/api/v1/pods', newest: true }, signal));
+  const { items } = await withKubeClient(config, signal, (client) => listAll(client, { path: '/api/v1/pods', newest: true }, signal));
   return items.map(toClusterPod).filter((pod) => pod !== undefined);
 }
 

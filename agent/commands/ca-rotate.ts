@@ -43,7 +43,7 @@ export function createRotateCommand(terminal: Terminal): Command {
     if (yes === true && force === undefined) throw usage('--yes is for --force');
     if (status === true && force !== undefined) throw usage('--status changes nothing, --force does');
     const grants = audit === undefined ? undefined : await readGrants(audit);
-    const outcome = await withKubeClient(config, (client) =>
+    const outcome = await withKubeClient(config, terminal.signal, (client) =>
       rotate(
         { ...secret, client, clock: systemClock },
         { isQuestion: status === true, force, grants, sure: yes === true, lag: config.rotation },
