@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.js';
 import type { AmbientNamespaces } from './pods/ambient-namespaces.js';
 import { createAmbientNamespaces } from './pods/ambient-namespaces.js';
 import { createApiServerSource } from './pods/apiserver-source.js';
-import { createAutoSource } from './pods/auto-source.js';
+import { createAutoSource, logOfCandidate } from './pods/auto-source.js';
 import { createFileSource } from './pods/file-source.js';
 import { createKubeletPodsApiSource, podsApiSocket } from './pods/kubelet-pods-api-source.js';
 import { createKubeletSource } from './pods/kubelet-source.js';
@@ -61,18 +61,20 @@ function createPodSource(settings: PodSourceSettings, kubelet: KubeletSettings, 
       return createKubelet(kubelet, services);
     case 'kubelet-pods-api':
       return createKubeletPodsApiSource({ socket: settings.socket ?? podsApiSocket, clock, log, metrics });
-    case 'auto':
+    case 'auto': {
+      const tried = { ...services, log: logOfCandidate(log) };
       // From the one that takes no right at the API server to the one whose right says most.
       return createAutoSource({
         candidates: [
-          createKubeletPodsApiSource({ socket: podsApiSocket, clock, log, metrics }),
-          createApiServer('node', node, services),
-          createApiServer('own', node, services),
-          createKubelet(kubelet, services),
+          createKubeletPodsApiSource({ socket: podsApiSocket, clock, log: tried.log, metrics }),
+          createApiServer('node', node, tried),
+          createApiServer('own', node, tried),
+          createKubelet(kubelet, tried),
         ],
         clock,
         log,
       });
+    }
   }
 }
 

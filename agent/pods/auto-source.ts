@@ -1,6 +1,6 @@
 // The first of several pod sources that works, in their order, and why those before it do not. Used by agent.ts for `auto`.
 // Promises: one source at a time; the view of the last one that worked stays until another is complete; a source that has been
-// failing for a minute is left for the others.
+// failing for a minute is left for the others; a warning says that the one in use fails or that none works, and nothing else does.
 
 import type { Logger } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
@@ -19,6 +19,11 @@ export interface AutoSourceOptions {
 export interface AutoSource extends PodSource {
   /** What is in use and why nothing before it is, for people. */
   explain(): string;
+}
+
+/** For a candidate: what it says of itself is no warning, as another may work and is perhaps the one that is meant. */
+export function logOfCandidate(log: Logger): Logger {
+  return { ...log, warn: (message, fields) => log.info(message, fields), child: (fields) => logOfCandidate(log.child(fields)) };
 }
 
 /** How long a source may take to be complete before the next one is tried. */
@@ -63,6 +68,8 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
       } else if (current === candidate) {
         // It worked before: time to recover, its own view meanwhile.
         wait(leaveAfterMs);
+        if (view.value.reason === undefined)
+          log.warn('the source of pods fails, keeping what was read', { source: candidate.name, ...reason });
         view.set({ ...view.value, reason });
       } else if (reason !== undefined && reason.code !== 'pods-unread') {
         stop();
@@ -93,6 +100,7 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
     view,
     explain: () => [current === undefined ? 'no source works' : `uses ${current.name}`, ...passedOver].join('; '),
     async run(signal) {
+      let isTold = false;
       while (!signal.aborted) {
         passedOver = [];
         let code: ReasonCode = 'pods-unread';
@@ -105,6 +113,8 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
           if (chosen === undefined ? !code.endsWith('-denied') : candidate === chosen) code = reason.code;
           if (passedOver.length === candidates.length) view.set({ ...view.value, reason: { code, detail: passedOver.join('; ') } });
         }
+        if (current === undefined && !isTold) log.warn('no source of pods works', { passedOver });
+        isTold = current === undefined;
         current = undefined;
         // Rejects only when the signal aborts, which ends the loop.
         await sleep(clock, pauseMs, signal).catch(() => undefined);

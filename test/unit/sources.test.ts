@@ -126,6 +126,23 @@ t.test('R064, F033: a kubelet that refuses the token does not keep the node from
   t.equal(index.reason.value, undefined, 'the API server has all that the kubelet would say');
 });
 
+t.test('auto: a node that may not read its pods is no warning where the account of the agent may', async (t) => {
+  const { server, services } = await scene(t);
+  server.handle = (call) => (call.headers['impersonate-user'] === undefined ? answer(call) : call.status(403, 'no impersonation'));
+  const [source] = createPodSources({ pods: { sources: [{ kind: 'auto' }], kubelet }, node: 'node-a' }, services);
+  if (source === undefined) throw new Error('no source');
+  start(t, source);
+  await until(() => source.view.value.complete);
+  t.match(
+    services.log.lines.find(({ message }) => message === 'pods are read from a source that works'),
+    { fields: { source: 'apiserver', passedOver: [/^kubelet-pods-api: /, /^apiserver-as-node: .*no impersonation/] } },
+  );
+  t.same(
+    services.log.lines.filter(({ level }) => level === 'warn' || level === 'error'),
+    [],
+  );
+});
+
 t.test('namespaces are watched where that is wanted', async (t) => {
   const services = createServices();
   const kube = createKubeAccess({ env: {}, node: 'node-a', ...services });

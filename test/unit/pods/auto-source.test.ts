@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import type { Test } from 'tap';
-import { createAutoSource } from '../../../agent/pods/auto-source.js';
+import { createAutoSource, logOfCandidate } from '../../../agent/pods/auto-source.js';
 import { createFakeClock, settle } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createFakePodSource, createPod } from '../../fixtures/pods.js';
@@ -44,13 +44,20 @@ t.test('one that says nothing is left after 15 seconds', async (t) => {
 });
 
 t.test('none works: all are said, and tried again', async (t) => {
-  const { one, two, three, auto, clock, names } = await scene(t);
+  const { one, two, three, auto, clock, log, names } = await scene(t);
   for (const each of [one, two, three]) {
     each.fail(denied);
     await settle();
   }
   t.match(auto.view.value, { complete: false, reason: { code: 'kube-denied', detail: /one: .*; two: .*; three: / } });
   t.match(auto.explain(), /no source works/);
+  await clock.advance(10_000);
+  for (const each of [one, two, three]) {
+    each.fail({ ...denied });
+    await settle();
+  }
+  t.match(log.lines, [{ level: 'warn', message: 'no source of pods works', fields: { passedOver: { length: 3 } } }]);
+  t.equal(log.lines.length, 1, 'told once');
   await clock.advance(10_000);
   one.set([createPod('a')]);
   await settle();
@@ -72,11 +79,13 @@ t.test('none ever worked: the reason is that of the first that refuses', async (
 });
 
 t.test('one that worked has a minute to recover; its view stays until another is complete', async (t) => {
-  const { one, two, auto, clock, names } = await scene(t);
+  const { one, two, auto, clock, log, names } = await scene(t);
   one.set([createPod('a')]);
   await settle();
   one.fail(denied);
   await clock.advance(59_000);
+  const warnings = log.lines.filter(({ level }) => level === 'warn');
+  t.match(warnings, [{ message: 'the source of pods fails, keeping what was read', fields: { source: 'one', code: 'kube-denied' } }]);
   t.equal(auto.view.value.reason?.code, 'kube-denied');
   one.set([createPod('a'), createPod('b')]);
   await settle();
@@ -113,4 +122,18 @@ t.test('none works any more: the reason is that of the last that did', async (t)
     detail: /one: pods-api-unavailable .*; two: .*; three: kubelet-unavailable/,
   });
   t.same(names(), ['a']);
+});
+
+t.test('what a candidate says of itself is no warning', (t) => {
+  const log = createRecordingLogger();
+  const ofCandidate = logOfCandidate(log);
+  ofCandidate.warn('one', { a: 1 });
+  ofCandidate.child({ b: 2 }).warn('two');
+  ofCandidate.error('three');
+  t.match(log.lines, [
+    { level: 'info', message: 'one', fields: { a: 1 } },
+    { level: 'info', message: 'two', fields: { b: 2 } },
+    { level: 'error', message: 'three' },
+  ]);
+  t.end();
 });
