@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { readBody } from './admin/body.js';
 import type { AdminFault, AdminSources } from './admin/status.js';
 import { describeStatus, toReasonStatus, withReason } from './admin/status.js';
 import type { ErrorKind } from './runtime/errors.js';
@@ -107,7 +108,7 @@ interface Answer {
 async function respond(request: IncomingMessage, admitted: boolean, options: AdminServerOptions, startedAt: number): Promise<Answer> {
   if (!admitted) throw new SignetError('denied', 'only root, the user of the agent and the configured group may use this socket');
   const { view, clock, log } = options;
-  const body = await readBody(request);
+  const body = await readBody(request, 'body', maxBodyBytes);
   switch (`${request.method} ${request.url}`) {
     case 'GET /v1/status':
       return { status: 200, body: describeStatus(view, clock.now(), clock.monotonic() - startedAt) };
@@ -148,17 +149,6 @@ function setLevel({ logLevel }: AdminSources, log: Logger, text: string): Answer
   logLevel.setLevel(level);
   log.info('log level changed', { before, level });
   return { status: 200, body: { level } };
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw new SignetError('exhausted', 'body is too large', { fields: { maxBodyBytes } });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The text under `key` of a JSON object. */

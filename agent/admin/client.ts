@@ -3,6 +3,7 @@
 
 import { request as httpRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
+import { readBody } from './body.js';
 import type { AdminFault, ReasonStatus, Status, StreamsStatus } from './status.js';
 import { SignetError } from '../runtime/errors.js';
 import type { LogLevel } from '../runtime/log.js';
@@ -52,24 +53,13 @@ async function exchange(path: string, method: string, resource: string, body: un
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
       httpRequest({ socketPath: path, method, path: resource, headers, agent: false, signal }, resolve).on('error', reject).end(text);
     });
-    answer = await readAnswer(response);
+    answer = await readBody(response, 'answer of the agent', maxAnswerBytes);
   } catch (error) {
     throw toSignetError(error, path);
   }
   const parsed = parseAnswer(answer, path);
   if ((response.statusCode ?? 0) < 300) return parsed;
   throw fromFault(parsed, path);
-}
-
-async function readAnswer(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new SignetError('exhausted', 'answer of the agent is too large', { fields: { maxAnswerBytes } });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parseAnswer(answer: string, path: string): unknown {
