@@ -57,7 +57,7 @@ import { createOutsideRoots, createNamespaces, createPodSources, createRootSourc
 import type { RootSource, TrustBundleOwner } from './trust-bundle.js';
 import { createTrustBundle } from './trust-bundle.js';
 import type { Upstreams } from './upstreams.js';
-import { createUpstreams } from './upstreams.js';
+import { createUpstreams, rootsOf } from './upstreams.js';
 import { version } from './version.js';
 
 export interface AgentOptions {
@@ -259,7 +259,17 @@ async function createCertificates(index: IdentityIndex, sealing: Sealing, shared
   const { identities } = index;
   const restored = sealing.svids(rootSources);
   const queue = createCallQueue({ ...config.certificate, metrics });
-  const cache = createSvidCache({ identities, restored, ca: upstreams.ca, queue, ...config.certificate, clock, log, metrics });
+  const cache = createSvidCache({
+    identities,
+    restored,
+    ca: upstreams.ca,
+    roots: rootsOf(roots.bundle),
+    queue,
+    ...config.certificate,
+    clock,
+    log,
+    metrics,
+  });
   const forwarder = createCsrForwarder({ ca: upstreams.ca, queue, auth, deadlineMs: forwardMs, clock, metrics });
   return { issuer, upstreams, tokenRefusal: refusal, rootSources, roots, cache, forwarder };
 }

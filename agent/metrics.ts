@@ -88,6 +88,10 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
     identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', [
       'reason',
     ]),
+    identitiesUnverified: gauge(
+      'signet_identities_unverified',
+      'Identities whose certificate no published root verifies any more; it is served until its renewal succeeds.',
+    ),
     issues: counter('signet_svid_requests_total', 'Certificate requests to the CA by result (ok or the kind of error).', ['result']),
     issueSeconds: histogram('signet_svid_request_seconds', 'Time of one certificate request to the CA, in seconds.', seconds),
     firstCertificateSeconds: histogram(

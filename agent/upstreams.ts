@@ -234,7 +234,8 @@ function boundTo({ uri, namespace, serviceAccount }: SpiffeId, { identities, pod
   throw new SignetError('notFound', 'no pod of the identity is left to ask a token for', { reason: 'not-on-node' });
 }
 
-const rootsOf = (bundle: Watched<TrustBundle | undefined>): Watched<readonly Certificate[]> =>
+/** The roots of a bundle; empty while there is none. */
+export const rootsOf = (bundle: Watched<TrustBundle | undefined>): Watched<readonly Certificate[]> =>
   mapWatched(bundle, (value) => value?.roots ?? []);
 
 /** Those of `all` that `some` has too. */

@@ -29,6 +29,8 @@ export interface IdentityStatus {
   /** When the next certificate is asked for. */
   readonly nextAttempt?: string;
   readonly reason?: ReasonStatus;
+  /** Why peers may refuse the certificate in use, beside the reason why its renewal fails. */
+  readonly unverified?: ReasonStatus;
 }
 
 export interface SourceStatus {
@@ -107,7 +109,14 @@ interface CertificateView {
 export type CertificateState =
   | { readonly status: 'idle' | 'pending'; readonly reason: Reason }
   | { readonly status: 'issued'; readonly svid: CertificateView; readonly renewAt: number }
-  | { readonly status: 'retained'; readonly svid: CertificateView; readonly reason: Reason; readonly retryAt: number }
+  | {
+      readonly status: 'retained';
+      readonly svid: CertificateView;
+      readonly reason: Reason;
+      readonly retryAt: number;
+      /** Why peers may refuse it. */
+      readonly unverified?: Reason;
+    }
   | { readonly status: 'unavailable'; readonly reason: Reason; readonly retryAt: number };
 
 export interface AdminSources {
@@ -171,6 +180,7 @@ function describeIdentity(name: string, state: CertificateState, pods: readonly 
     ...('svid' in state ? { serial: state.svid.serial, notAfter: formatInstant(state.svid.notAfter) } : {}),
     ...(nextAt === undefined ? {} : { nextAttempt: formatInstant(nextAt) }),
     ...withReason('reason' in state ? state.reason : undefined),
+    ...('unverified' in state && state.unverified.code !== state.reason.code ? { unverified: toReasonStatus(state.unverified) } : {}),
   };
 }
 

@@ -114,7 +114,7 @@ const defaultToleranceMs = 60_000;
  * values that were compared.
  */
 export function acceptChain(elements: readonly Buffer[], expected: ExpectedChain): Chain {
-  return checkedChain(readElements(elements, expected.limits ?? defaultLimits), expected);
+  return checkedPath(readElements(elements, expected.limits ?? defaultLimits), expected).chain;
 }
 
 /** The same for an answer that is for a key of ours: the SVID. */
@@ -125,20 +125,24 @@ export function acceptAnswer(elements: readonly Buffer[], expected: ExpectedAnsw
 /** The same for an answer whose certificates have been read. */
 export function acceptCertificates(certificates: readonly Certificate[], expected: ExpectedAnswer): Svid {
   const { id, key, now, receivedAt = now, refreshAt } = expected;
-  const chain = checkedChain(certificates, expected);
-  return new Svid({ id, chain, privateKeyPem: key.pkcs8Pem(), receivedAt, refreshAt });
+  return new Svid({ id, ...checkedPath(certificates, expected), privateKeyPem: key.pkcs8Pem(), receivedAt, refreshAt });
 }
 
 /** Leaf first. */
 export type Chain = readonly [Certificate, ...Certificate[]];
 
-function checkedChain(certificates: readonly Certificate[], expected: ExpectedChain): Chain {
+interface Path {
+  readonly chain: Chain;
+  readonly root: Certificate;
+}
+
+function checkedPath(certificates: readonly Certificate[], expected: ExpectedChain): Path {
   const { id, key, roots, now, toleranceMs = defaultToleranceMs } = expected;
   const leaf = findLeaf(certificates, key);
   checkNames(leaf, id);
   checkUsage(leaf);
   const path = findChain(leaf, { candidates: certificates, roots, now, toleranceMs, from: 'leaf' });
-  return [leaf, ...path.slice(1, -1)];
+  return { chain: [leaf, ...path.slice(1, -1)], root: path.at(-1) ?? leaf };
 }
 
 function refuse(reason: ReasonCode, message: string, fields: Fields): SignetError {

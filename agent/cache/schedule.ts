@@ -33,6 +33,12 @@ const minRefreshMs = 60_000;
 /** Identities whose first pod is younger than this retry fast: a CA often learns of a new pod a moment after the node does. */
 const youngMs = 60_000;
 
+/** How long renewals take to begin after roots were withdrawn, which a whole fleet sees at once. */
+const withdrawnSpreadMs = 10_000;
+
+/** Changed roots bring the next attempt of an identity forward this often at most: a source may flap. */
+const rootsIntervalMs = 30_000;
+
 /** Somebody who waits cuts a back-off, but never below this. */
 const minRetryMs = 1_000;
 
@@ -57,10 +63,38 @@ function msUntilHalf({ receivedAt, notBefore, notAfter }: Lifetime, life: number
  * together are not renewed together. Sooner where the signer says so.
  */
 export function renewAt(lifetime: Lifetime): number {
-  const { receivedAt, refreshAt = Infinity, fingerprint } = lifetime;
-  const draw = Number.parseInt(fingerprint.slice(0, 8), 16) / 2 ** 32;
-  const planned = receivedAt + Math.max(minIntervalMs, msUntilHalf(lifetime, lifeMs(lifetime)) * (0.7 + draw / 5));
+  const { receivedAt, refreshAt = Infinity } = lifetime;
+  const planned = receivedAt + Math.max(minIntervalMs, msUntilHalf(lifetime, lifeMs(lifetime)) * (0.7 + draw(lifetime) / 5));
   return Math.min(planned, Math.max(refreshAt, receivedAt + minRefreshMs));
+}
+
+/** 0 ≤ x < 1, the same for the same certificate. */
+function draw({ fingerprint }: Lifetime): number {
+  return Number.parseInt(fingerprint.slice(0, 8), 16) / 2 ** 32;
+}
+
+/**
+ * When a certificate is renewed that no published root verifies since `now`: at once, but spread. `notBefore` is what the last such
+ * plan said, or what `nextByRootsAt` made of it: it holds for as long as it is not long past.
+ */
+export function renewUnverifiedAt(lifetime: Lifetime, now: number, notBefore: number): number {
+  if (notBefore > now - rootsIntervalMs) return between(now, notBefore, now + rootsIntervalMs);
+  return now + draw(lifetime) * Math.min(withdrawnSpreadMs, lifeMs(lifetime) / 10);
+}
+
+/** When an attempt is made again that failed for want of a root, since other roots came: two of a kind often change in turn. */
+export function retryByRootsAt(now: number, notBefore: number): number {
+  return between(now, notBefore - rootsIntervalMs, now + rootsIntervalMs);
+}
+
+/** When changed roots may bring an attempt forward again, after one that they did. */
+export function nextByRootsAt(now: number, notBefore: number): number {
+  return Math.max(now, notBefore) + rootsIntervalMs;
+}
+
+/** The clock may have stepped since `instant` was set. */
+function between(earliest: number, instant: number, latest: number): number {
+  return Math.min(Math.max(earliest, instant), latest);
 }
 
 /** Whether a renewal is late by more than a tenth of the life. */
@@ -68,10 +102,11 @@ export function isOverdue(lifetime: Lifetime, now: number): boolean {
   return now > renewAt(lifetime) + lifeMs(lifetime) / 10;
 }
 
-/** `served` is the certificate that is valid now; without one every handshake of the identity fails. */
-export function priorityOf(waitedFor: boolean, served: Lifetime | undefined, now: number): Priority {
+/** `served` is the certificate that is valid now; without one every handshake fails, with one that is not `verified` many do. */
+export function priorityOf(waitedFor: boolean, served: Lifetime | undefined, verified: boolean, now: number): Priority {
   if (waitedFor) return 'waited-for';
   if (served === undefined) return 'new';
+  if (!verified) return 'near-expiry';
   return served.expiresAt - now < lifeMs(served) / 4 ? 'near-expiry' : 'routine';
 }
 

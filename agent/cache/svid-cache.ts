@@ -4,56 +4,26 @@
 // slow the others; one alarm, whatever the number of identities; keys are wiped once nobody can use them; an identity that is
 // known from before a restart alone is never a reason to ask.
 
-import type { CaClient } from '../ca/ca-client.js';
-import type { Call, CallQueue } from '../ca/call-queue.js';
-import type { SpiffeId } from '../identity/spiffe-id.js';
-import type { Metrics } from '../metrics.js';
-import type { Logger } from '../runtime/log.js';
 import type { Alarm, Clock } from '../runtime/time.js';
 import { aborted, nextTurn } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
 import { WatchedByKey, WatchedValue } from '../runtime/watched.js';
-import type { KeyType } from '../x509/csr.js';
+import type { Certificate } from '../x509/certificate.js';
 import type { Svid } from '../x509/svid.js';
+import type { Entry, WantedIdentity } from './entry.js';
 import type { Issue } from './issue.js';
 import { AttemptKey, createIssue } from './issue.js';
-import { clockStepMs, hastenedMs, lookEveryMs, priorityOf, renewAt, retryAt } from './schedule.js';
-import { commonReasons, logChange, rootReasons, toReason } from './svid-report.js';
+import type { SvidCacheOptions } from './options.js';
+import type { Verifier } from './published-roots.js';
+import { createVerifier } from './published-roots.js';
+import * as schedule from './schedule.js';
+import { commonReasons, logChange, logVerification, rootReasons, rootWithdrawn, toReason } from './svid-report.js';
 import type { SvidEvent, SvidState, Unserved } from './svid-state.js';
-import { failuresOf, firstState, isChange, nextState, svidOf } from './svid-state.js';
+import { failuresOf, firstState, isChange, nextState, svidOf, unverifiedOf } from './svid-state.js';
 
+export type { WantedIdentity } from './entry.js';
+export type { SvidCacheOptions } from './options.js';
 export type { SvidState } from './svid-state.js';
-
-/** What the cache needs to know of an identity of this node. */
-export interface WantedIdentity {
-  readonly id: SpiffeId;
-  /** When its first pod was seen, by the wall clock. */
-  readonly since: number;
-  /** Known from before a restart alone: what it has is served, nothing new is asked for. */
-  readonly restored?: true;
-}
-
-export interface SvidCacheOptions {
-  /** The identities to keep a certificate for, by URI; what leaves is gone at once. */
-  readonly identities: Watched<ReadonlyMap<string, WantedIdentity>>;
-  /** Certificates from before a restart, by URI; the cache owns them. Those of other identities are wiped. Default: none. */
-  readonly restored?: ReadonlyMap<string, Svid>;
-  readonly ca: CaClient;
-  /** Where its requests to the CA wait for their turn. */
-  readonly queue: CallQueue;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  readonly keyType: KeyType;
-  /** When an identity gets its first certificate: at once, or when somebody waits for it. Default `ahead`. */
-  readonly issue?: 'ahead' | 'on-demand';
-  /** Lifetime to ask the CA for, ms. */
-  readonly lifetimeMs: number;
-  /** For one request to the CA, ms. Default 10 s. */
-  readonly deadlineMs?: number;
-  /** Source of jitter, 0 ≤ x < 1. Default Math.random. */
-  readonly random?: () => number;
-}
 
 export interface SvidCache {
   /** The state of a name; undefined while it is no identity of this node. Costs memory only while subscribed to. */
@@ -74,25 +44,6 @@ export function createSvidCache(options: SvidCacheOptions): SvidCache {
   return new Cache(options);
 }
 
-interface Entry {
-  wanted: WantedIdentity;
-  state: SvidState;
-  /** When the next attempt is due; of no meaning while one is under way. */
-  dueAt: number;
-  /** Of the last failure, by the monotonic clock. */
-  failedAt: number;
-  waitedFor: boolean;
-  /** When its certificate was wanted first, by the wall clock: its first pod was seen or, issued on demand, somebody asked. */
-  wantedSince: number;
-  /** Whether it ever had a certificate. */
-  served: boolean;
-  /** Present while an attempt is under way; aborted when the identity leaves. */
-  attempt: AbortController | undefined;
-  readonly attemptKey: AttemptKey;
-  /** One attempt, as it waits for its turn. */
-  readonly call: Call;
-}
-
 /** After as many failures in a row an identity shares some of the slots with its like, so that calls which hang leave room. */
 const strugglingAfter = 3;
 
@@ -107,6 +58,8 @@ class Cache implements SvidCache {
   readonly #unfinished = new Set<Promise<void>>();
   /** Whether a request failed for a common reason since the last success. */
   #outage = false;
+  /** By the roots that are published; before there are any nothing is known of what peers take. */
+  #verifies: Verifier = () => true;
   #running = false;
   #alarm: Alarm | undefined;
   /** By the monotonic clock, as a step of the wall clock does not move it. */
@@ -155,6 +108,8 @@ class Cache implements SvidCache {
     this.#running = true;
     this.#look();
     this.#options.identities.subscribe((wanted) => this.#want(wanted), signal);
+    // In this order: a certificate that a root verifies again needs no other attempt.
+    this.#options.roots.subscribe((roots) => this.#verifyAll(roots), signal);
     this.#options.ca.roots.subscribe(() => this.#retryAfterNewRoots(), signal);
     await aborted(signal);
     this.#running = false;
@@ -194,8 +149,10 @@ class Cache implements SvidCache {
     const entry: Entry = {
       wanted,
       state: firstState(this.#unserved(wanted, waitedFor), svid),
-      dueAt: svid === undefined ? this.#clock.now() : renewAt(svid),
+      dueAt: svid === undefined ? this.#clock.now() : schedule.renewAt(svid),
       failedAt: -Infinity,
+      byRootsAt: -Infinity,
+      isByRoots: false,
       waitedFor,
       wantedSince: wanted.since,
       served: svid !== undefined,
@@ -229,7 +186,48 @@ class Cache implements SvidCache {
   }
 
   #retryAfterNewRoots(): void {
-    for (const { state, entry } of this.#failing()) if (rootReasons.has(state.reason.code)) this.#plan(entry, this.#clock.now());
+    for (const { state, entry } of this.#failing()) {
+      if (!rootReasons.has(state.reason.code)) continue;
+      entry.isByRoots = true;
+      this.#plan(entry, schedule.retryByRootsAt(this.#clock.now(), entry.byRootsAt));
+    }
+  }
+
+  #verifyAll(roots: readonly Certificate[]): void {
+    if (roots.length === 0) return;
+    this.#verifies = createVerifier(roots, this.#clock.now());
+    const changed = [...this.#entries.values()].filter((entry) => this.#verify(entry));
+    logVerification(
+      this.#options.log,
+      changed.map(({ state }) => state),
+    );
+  }
+
+  /** Whether the published roots verify the certificate is another answer than before. */
+  #verify(entry: Entry): boolean {
+    const { state } = entry;
+    const svid = svidOf(state);
+    if (svid === undefined || this.#verifies(svid) === (unverifiedOf(state) === undefined)) return false;
+    if (unverifiedOf(state) === undefined) {
+      const at = Math.min(schedule.renewUnverifiedAt(svid, this.#clock.now(), entry.byRootsAt), entry.dueAt);
+      this.#apply(entry, { kind: 'root-withdrawn', reason: rootWithdrawn(svid), retryAt: at });
+      entry.byRootsAt = at;
+      entry.isByRoots = true;
+      this.#plan(entry, at);
+    } else {
+      this.#apply(entry, { kind: 'root-published', isDue: schedule.renewAt(svid) <= this.#clock.now() });
+      if (entry.state.status === 'issued') this.#unplan(entry, entry.state.renewAt);
+    }
+    return true;
+  }
+
+  /** Puts the next attempt back to where it was, unless somebody waits for it. */
+  #unplan(entry: Entry, at: number): void {
+    if (entry.attempt !== undefined || entry.waitedFor) return;
+    entry.dueAt = at;
+    entry.isByRoots = false;
+    this.#options.queue.delete(entry.call);
+    this.#arm(at);
   }
 
   // Nobody has to wait out a back-off that grew while the CA was away; the queue and its bound keep this from being a storm.
@@ -239,7 +237,7 @@ class Cache implements SvidCache {
     const now = this.#clock.now();
     for (const { state, entry } of this.#failing()) {
       if (!commonReasons.has(state.reason.code)) continue;
-      this.#plan(entry, Math.min(entry.dueAt, now + hastenedMs(this.#clock.monotonic() - entry.failedAt)));
+      this.#plan(entry, Math.min(entry.dueAt, now + schedule.hastenedMs(this.#clock.monotonic() - entry.failedAt)));
     }
   }
 
@@ -293,7 +291,7 @@ class Cache implements SvidCache {
     this.#alarmAt = Infinity;
     this.#noticeClockStep();
     const now = this.#clock.now();
-    let next = now + lookEveryMs;
+    let next = now + schedule.lookEveryMs;
     for (const entry of this.#entries.values()) {
       this.#expireIfDue(entry);
       next = Math.min(next, svidOf(entry.state)?.expiresAt ?? Infinity);
@@ -305,7 +303,7 @@ class Cache implements SvidCache {
   }
 
   #arm(at: number): void {
-    const delayMs = Math.min(Math.max(at - this.#clock.now(), 0), lookEveryMs);
+    const delayMs = Math.min(Math.max(at - this.#clock.now(), 0), schedule.lookEveryMs);
     const fireAt = this.#clock.monotonic() + delayMs;
     if (!this.#running || fireAt >= this.#alarmAt) return;
     this.#alarm?.cancel();
@@ -326,7 +324,7 @@ class Cache implements SvidCache {
     entry.waitedFor = true;
     if (entry.state.status === 'idle') entry.wantedSince = this.#clock.now();
     this.#apply(entry, { kind: 'asked' });
-    const wait = hastenedMs(this.#clock.monotonic() - entry.failedAt);
+    const wait = schedule.hastenedMs(this.#clock.monotonic() - entry.failedAt);
     this.#plan(entry, Math.min(entry.dueAt, this.#clock.now() + wait));
   }
 
@@ -337,7 +335,7 @@ class Cache implements SvidCache {
     const offset = now - this.#clock.monotonic();
     const stepMs = Math.round(offset - this.#offset);
     this.#offset = offset;
-    if (Math.abs(stepMs) <= clockStepMs) return;
+    if (Math.abs(stepMs) <= schedule.clockStepMs) return;
     this.#options.metrics.clockSteps.inc();
     this.#options.log.warn('wall clock stepped', { reason: 'clock-stepped', stepMs });
     for (const { entry } of this.#failing()) this.#plan(entry, Math.min(now, entry.dueAt));
@@ -348,12 +346,15 @@ class Cache implements SvidCache {
 
   #enqueue(entry: Entry): void {
     if (!this.#running || entry.wanted.restored === true || entry.state.status === 'idle') return;
-    const priority = priorityOf(entry.waitedFor, svidOf(entry.state), this.#clock.now());
-    this.#options.queue.add(entry.call, priority, failuresOf(entry.state) >= strugglingAfter ? 'struggling' : 'own');
+    const { waitedFor, state } = entry;
+    const priority = schedule.priorityOf(waitedFor, svidOf(state), unverifiedOf(state) === undefined, this.#clock.now());
+    this.#options.queue.add(entry.call, priority, failuresOf(state) >= strugglingAfter ? 'struggling' : 'own');
   }
 
   async #attempt(entry: Entry): Promise<void> {
     const { signal } = (entry.attempt = new AbortController());
+    if (entry.isByRoots) entry.byRootsAt = schedule.nextByRootsAt(this.#clock.now(), entry.byRootsAt);
+    entry.isByRoots = false;
     try {
       const svid = await this.#issue(entry.wanted.id, entry.attemptKey, signal);
       if (signal.aborted) svid.wipe();
@@ -366,10 +367,12 @@ class Cache implements SvidCache {
   #succeeded(entry: Entry, svid: Svid): void {
     entry.attempt = undefined;
     entry.waitedFor = false;
-    entry.dueAt = renewAt(svid);
+    entry.dueAt = schedule.renewAt(svid);
     if (!entry.served) this.#options.metrics.firstCertificateSeconds.observe(Math.max(0, svid.receivedAt - entry.wantedSince) / 1_000);
     entry.served = true;
     this.#apply(entry, { kind: 'issued', svid });
+    // The roots may have changed while it was on its way.
+    if (this.#verify(entry)) logVerification(this.#options.log, [entry.state]);
     this.#arm(Math.min(entry.dueAt, svid.expiresAt));
     this.#retryAfterOutage();
   }
@@ -381,7 +384,7 @@ class Cache implements SvidCache {
     const failures = failuresOf(entry.state) + 1;
     const { lifetimeMs, random = Math.random } = this.#options;
     const failure = { failures, since: entry.wantedSince, served: svidOf(entry.state), lifetimeMs };
-    entry.dueAt = retryAt(failure, this.#clock.now(), random);
+    entry.dueAt = schedule.retryAt(failure, this.#clock.now(), random);
     const reason = toReason(error);
     if (commonReasons.has(reason.code)) this.#outage = true;
     this.#apply(entry, { kind: 'failed', reason, retryAt: entry.dueAt });

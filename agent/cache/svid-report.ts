@@ -9,9 +9,10 @@ import { redact } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
 import { reasons } from '../runtime/reasons.js';
 import { formatInstant } from '../runtime/time.js';
+import type { Svid } from '../x509/svid.js';
 import { isOverdue } from './schedule.js';
 import type { SvidState } from './svid-state.js';
-import { svidOf } from './svid-state.js';
+import { svidOf, unverifiedOf } from './svid-state.js';
 
 /** For errors of a CA that name no reason themselves. */
 const reasonsByKind: Readonly<Record<ErrorKind, ReasonCode>> = {
@@ -72,6 +73,8 @@ export function logChange(log: Logger, id: string, before: SvidState, after: Svi
       break;
     case 'issued': {
       const { svid } = after;
+      // Told for all that a root verifies again, see `logVerification`.
+      if (svidOf(before) === svid) break;
       log.info(svidOf(before) === undefined ? 'certificate issued' : 'certificate renewed', {
         id,
         ...certificateFields(after),
@@ -81,6 +84,7 @@ export function logChange(log: Logger, id: string, before: SvidState, after: Svi
       break;
     }
     case 'retained':
+      if (after.failures === 0) break;
       log.warn('renewal failed, certificate retained', { id, ...certificateFields(after), ...reasonFields(after.reason) });
       break;
     case 'unavailable':
@@ -89,6 +93,30 @@ export function logChange(log: Logger, id: string, before: SvidState, after: Svi
     case 'idle':
     case 'pending':
       break;
+  }
+}
+
+/** Why no published root verifies a certificate, with the root that did. */
+export function rootWithdrawn({ root }: Svid): Reason {
+  return { code: 'root-withdrawn', detail: `sha-256 ${root.fingerprint}` };
+}
+
+/** One line for each root that verifies certificates no more, or again: the states of those that it changed for. */
+export function logVerification(log: Logger, changed: readonly SvidState[]): void {
+  const groups = new Map<string, { readonly svid: Svid; readonly reason: Reason | undefined; count: number }>();
+  for (const state of changed) {
+    const svid = svidOf(state);
+    if (svid === undefined) continue;
+    const reason = unverifiedOf(state);
+    const key = `${svid.root.fingerprint} ${reason?.code}`;
+    const group = groups.get(key) ?? { svid, reason, count: 0 };
+    group.count += 1;
+    groups.set(key, group);
+  }
+  for (const { svid, reason, count } of groups.values()) {
+    const fields = { root: svid.root.fingerprint, certificates: count, id: svid.id.uri };
+    if (reason === undefined) log.info('certificates are verified by a published root again', fields);
+    else log.warn('certificates are renewed, as no published root verifies them', { ...fields, ...reasonFields(reason) });
   }
 }
 
@@ -106,10 +134,12 @@ export function observeStates(states: ReadonlyMap<string, SvidState>, metrics: M
   const byStatus: Record<SvidState['status'], number> = { idle: 0, pending: 0, issued: 0, retained: 0, unavailable: 0 };
   const byReason = new Map<ReasonCode, number>();
   let overdue = 0;
+  let unverified = 0;
   let earliest = Infinity;
   for (const state of states.values()) {
     byStatus[state.status] += 1;
     if (state.status !== 'issued') byReason.set(state.reason.code, (byReason.get(state.reason.code) ?? 0) + 1);
+    if (unverifiedOf(state) !== undefined) unverified += 1;
     const svid = svidOf(state);
     if (svid === undefined) continue;
     earliest = Math.min(earliest, svid.expiresAt);
@@ -118,6 +148,7 @@ export function observeStates(states: ReadonlyMap<string, SvidState>, metrics: M
   for (const [state, count] of Object.entries(byStatus)) metrics.identities.set({ state }, count);
   metrics.identitiesWithReason.reset();
   for (const [reason, count] of byReason) metrics.identitiesWithReason.set({ reason }, count);
+  metrics.identitiesUnverified.set(unverified);
   metrics.renewalsOverdue.set(overdue);
   metrics.earliestExpiry.set(earliest === Infinity ? 0 : earliest / 1_000);
   metrics.outageBudget.set(earliest === Infinity ? 0 : Math.max(0, earliest - now) / 1_000);

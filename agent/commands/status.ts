@@ -96,7 +96,7 @@ function formatIdentities(identities: readonly IdentityStatus[], now: number): s
     identity.state,
     identity.notAfter === undefined ? '–' : until(identity.notAfter, now),
     identity.nextAttempt === undefined ? '–' : until(identity.nextAttempt, now),
-    identity.reason === undefined ? '' : formatReasonStatus(identity.reason),
+    [identity.reason, identity.unverified].flatMap((reason) => (reason === undefined ? [] : formatReasonStatus(reason))).join(' '),
   ]);
   return formatTable([['IDENTITY', 'STATE', 'EXPIRES IN', 'NEXT IN', 'REASON'], ...rows]);
 }

@@ -103,6 +103,10 @@ export const reasons = {
     sentence: 'A root certificate is expired and left out of the trust bundle.',
     action: 'Remove it from its source, or correct the clock of this node.',
   },
+  'root-withdrawn': {
+    sentence: 'No published root verifies the certificate any more, so peers may refuse it; a new one is asked for.',
+    action: 'Nothing if the CA signs under a published root; else put the root back into its source, or its next one beside it.',
+  },
   // What survives a restart
   'pods-restored': {
     sentence: 'The pods are those from before the restart; their source has not been read yet.',

@@ -37,6 +37,8 @@ export class Certificate {
   /** Null when it cannot be imported. */
   #publicKey: KeyObject | null | undefined;
   #selfSigned: boolean | undefined;
+  /** The key that its signature was found to be of. */
+  #signerSpki: Buffer | undefined;
 
   /** Throws `invalid` when the bytes are not one certificate in DER. */
   static fromDer(bytes: Buffer): Certificate {
@@ -133,12 +135,18 @@ export class Certificate {
     return key === undefined ? 'unknown key' : weaknessOf(key);
   }
 
-  /** Whether the signature is one of the other's key, by an algorithm that Signet accepts. Names are not compared. */
+  /**
+   * Whether the signature is one of the other's key, by an algorithm that Signet accepts. Names are not compared. Once found, it is
+   * not verified again for the same key.
+   */
   isSignedBy(other: Certificate): boolean {
+    if (this.#signerSpki?.equals(other.publicKeySpki) === true) return true;
     const algorithm = signatureAlgorithms.get(this.signatureAlgorithm);
     const key = other.#importKey();
     if (algorithm === undefined || key?.asymmetricKeyType !== algorithm.keyType) return false;
-    return verify(algorithm.digest, this.#tbs, key, this.#signature);
+    if (!verify(algorithm.digest, this.#tbs, key, this.#signature)) return false;
+    this.#signerSpki = other.publicKeySpki;
+    return true;
   }
 
   // Once: the import is slow.

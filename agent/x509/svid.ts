@@ -10,6 +10,8 @@ export interface SvidParts {
   readonly id: SpiffeId;
   /** Leaf first, each followed by its issuer, without the root. */
   readonly chain: readonly Certificate[];
+  /** What the chain ended in when it was checked. */
+  readonly root: Certificate;
   /** PKCS#8 PEM; the Svid owns these bytes from here on. */
   readonly privateKeyPem: Buffer;
   /** When the answer came, ms since the epoch. */
@@ -21,6 +23,7 @@ export interface SvidParts {
 export class Svid {
   readonly id: SpiffeId;
   readonly chain: readonly Certificate[];
+  readonly root: Certificate;
   /** Of the leaf, ms since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
@@ -40,6 +43,7 @@ export class Svid {
     if (leaf === undefined) throw new SignetError('internal', 'bug: svid without a certificate');
     this.id = parts.id;
     this.chain = parts.chain;
+    this.root = parts.root;
     this.notBefore = leaf.notBefore;
     this.notAfter = leaf.notAfter;
     this.expiresAt = Math.min(...parts.chain.map((certificate) => certificate.notAfter));

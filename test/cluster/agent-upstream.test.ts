@@ -1,6 +1,6 @@
 // The agent of the manifests under an istiod that changes: another address, another root, another CA. See suites.md.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import t from 'tap';
@@ -28,6 +28,7 @@ import type { ManifestComponent } from '../fixtures/manifests.js';
 import { agentAccount, podsComponent } from '../fixtures/manifests.js';
 import { createScene } from '../fixtures/scene.js';
 import { connectSds } from '../fixtures/secret-watch.js';
+import { createTmpfsDirectory, whyNoTmpfs } from '../fixtures/tmpfs.js';
 import { stopwatch, until } from '../fixtures/until.js';
 
 const cluster = await sharedCluster(t);
@@ -82,6 +83,27 @@ async function startWithCa(t: Test, options: IstiodOptions = {}): Promise<{ read
   return { istiod: await startIstiod(scene, cluster, { ...trusted, caDirectory, ...options }), caDirectory };
 }
 
+/** A ConfigMap that the agent may read, as a source of roots, and the way to rewrite it. */
+async function createRootsConfigMap(pem: string) {
+  const name = uniqueName('ca-root');
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['get', 'list', 'watch'] }];
+  await createObjects(cluster, [
+    { kind: 'ConfigMap', metadata: { namespace, name }, data: { 'root-cert.pem': pem } },
+    { kind: 'Role', metadata: { namespace, name }, rules },
+    {
+      kind: 'RoleBinding',
+      metadata: { namespace, name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      subjects: [{ kind: 'ServiceAccount', namespace: agentAccount.namespace, name: agentAccount.account }],
+    },
+  ]);
+  const path = `/api/v1/namespaces/${namespace}/configmaps/${name}`;
+  return {
+    source: { kind: 'configmap', namespace, name },
+    write: (next: string) => cluster.admin.patch(path, { data: { 'root-cert.pem': next } }),
+  };
+}
+
 const rootOf = (caDirectory: string): string => readFileSync(join(caDirectory, 'root-cert.pem'), 'utf8');
 
 await t.test('istiod restarted, moved to another address, installed anew under another root: healed without a restart', async (t) => {
@@ -109,19 +131,7 @@ await t.test('istiod restarted, moved to another address, installed anew under a
 
 await t.test('roots from a ConfigMap that is rewritten: healed without a restart', async (t) => {
   const { istiod, caDirectory } = await startWithCa(t);
-  const name = uniqueName('ca-root');
-  const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs: ['get', 'list', 'watch'] }];
-  await createObjects(cluster, [
-    { kind: 'ConfigMap', metadata: { namespace, name }, data: { 'root-cert.pem': istiod.roots } },
-    { kind: 'Role', metadata: { namespace, name }, rules },
-    {
-      kind: 'RoleBinding',
-      metadata: { namespace, name },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
-      subjects: [{ kind: 'ServiceAccount', namespace: agentAccount.namespace, name: agentAccount.account }],
-    },
-  ]);
-  const source = { kind: 'configmap', namespace, name };
+  const { source, write } = await createRootsConfigMap(istiod.roots);
   const agent = await install(t, {
     caRoots: '',
     config: (upstream) => ({
@@ -134,10 +144,109 @@ await t.test('roots from a ConfigMap that is rewritten: healed without a restart
   await istiod.start();
   const before = (await agent.identity(web))?.serial;
   await fails(agent, 'ca-root-unknown');
-  await cluster.admin.patch(`/api/v1/namespaces/${namespace}/configmaps/${name}`, { data: { 'root-cert.pem': rootOf(caDirectory) } });
+  await write(rootOf(caDirectory));
   t.comment(`healed after ${Math.round(await renewed(agent, before))} ms`);
   t.match(await agent.status(), { ready: true, bundle: { roots: 1 } });
 });
+
+/** An SDS client that listens, with what it has of `web`. */
+async function listen(t: Test, { socket }: ClusterAgent) {
+  const { received, first } = connectSds(await createScene(t), socket).watch('delta', [web, 'ROOTCA']);
+  await Promise.all([first(web), first('ROOTCA')]);
+  const certificates = () => received.filter(({ name }) => name === web);
+  return {
+    certificates,
+    /** Waits for a certificate that this root verifies. */
+    async under(rootPem: string): Promise<number> {
+      const elapsed = stopwatch();
+      await until('a certificate under the root', 60_000, () => isUnder(certificates().at(-1)?.chain, rootPem));
+      return elapsed();
+    },
+  };
+}
+
+/** Whether the chain, leaf first and without its root, ends in this one. */
+function isUnder(chain: string | undefined, rootPem: string): boolean {
+  const last = readCertificates(chain ?? '', { source: 'the secret' }).at(-1);
+  return last !== undefined && readCertificates(rootPem, { source: 'the root' }).some((root) => last.isSignedBy(root));
+}
+
+/** An istiod that is installed anew under another root. */
+async function replaceRoot({ istiod, caDirectory }: { readonly istiod: Istiod; readonly caDirectory: string }): Promise<string> {
+  writeIstioCa(caDirectory);
+  await istiod.stop();
+  await istiod.start();
+  return rootOf(caDirectory);
+}
+
+for (const kind of ['file', 'configmap'] as const) {
+  await t.test(`the root is replaced, source ${kind}: a client has the next certificate within seconds`, async (t) => {
+    const ca = await startWithCa(t);
+    const { source, write } = await createRootsConfigMap(ca.istiod.roots);
+    const agent = await install(t, {
+      caRoots: ca.istiod.roots,
+      config: (upstream) => ({
+        upstreams: [{ ...upstream, ...at(ca.istiod), ...(kind === 'file' ? {} : { tls: { roots: source } }) }],
+        ...(kind === 'file' ? {} : { trustBundle: { sources: [source] } }),
+      }),
+    });
+    const { certificates, under } = await listen(t, agent);
+    const next = await replaceRoot(ca);
+    t.match(await agent.identity(web), { state: 'issued' }, 'nobody knows the next root yet');
+    if (kind === 'file') agent.setCaRoots(next);
+    else await write(next);
+    t.comment(`${kind}: the next certificate after ${Math.round(await under(next))} ms`);
+    t.equal(certificates().length, 2, 'and no other');
+    t.match(agent.tail(), /"reason":"root-withdrawn"/);
+    await until('all of the node have theirs', 60_000, async () => (await agent.metric('signet_identities_unverified')) === 0);
+  });
+}
+
+await t.test('the root is withdrawn and the CA keeps it: served on, said, not asked in a loop, and over when it is back', async (t) => {
+  const ca = await startWithCa(t);
+  const { source, write } = await createRootsConfigMap(ca.istiod.roots);
+  const agent = await install(t, {
+    caRoots: ca.istiod.roots,
+    config: (upstream) => ({ upstreams: [{ ...upstream, ...at(ca.istiod) }], trustBundle: { sources: [source] } }),
+  });
+  const { certificates } = await listen(t, agent);
+  const before = await agent.identity(web);
+  const other = await startWithCa(t, { name: 'other' });
+  await write(other.istiod.roots);
+  await until('the renewal fails', 60_000, async () => (await agent.identity(web))?.reason?.code === 'trust-anchor-unknown');
+  t.match(await agent.identity(web), { state: 'retained', serial: before?.serial, unverified: { code: 'root-withdrawn' } });
+  t.match(await agent.command('status'), { stdout: /trust-anchor-unknown: .* root-withdrawn: .*sha-256/ });
+  const { identities } = await agent.status();
+  t.equal(await agent.metric('signet_identities_unverified'), identities.length, 'each of the node');
+  await write(ca.istiod.roots);
+  await until('the warning is over', 60_000, async () => (await agent.identity(web))?.state === 'issued');
+  await until('for all', 60_000, async () => (await agent.metric('signet_identities_unverified')) === 0);
+  t.ok(certificates().length <= 2, 'the former certificate, or one more if the root came back to an attempt');
+});
+
+await t.test(
+  'the root is replaced while the agent is down: its certificates of before are renewed',
+  { skip: whyNoTmpfs() ?? false },
+  async (t) => {
+    const ca = await startWithCa(t);
+    const directory = join(createTmpfsDirectory(await createScene(t)), 'state');
+    const agent = await install(t, {
+      caRoots: ca.istiod.roots,
+      config: (upstream) => ({ upstreams: [{ ...upstream, ...at(ca.istiod) }], state: { directory } }),
+    });
+    const former = ca.istiod.roots;
+    await until('it is sealed', 60_000, () => existsSync(join(directory, 'sealed-state')));
+    await agent.stop();
+    const next = await replaceRoot(ca);
+    agent.setCaRoots(next);
+    await agent.start();
+    const { certificates, under } = await listen(t, agent);
+    t.comment(`the next certificate ${Math.round(await under(next))} ms after the client came`);
+    t.ok(certificates().length <= 2 && certificates().every(({ chain }) => isUnder(chain, former) || isUnder(chain, next)));
+    t.match(agent.tail(), /what was sealed before is served again/);
+    t.match(agent.tail(), /"reason":"root-withdrawn"/);
+  },
+);
 
 await t.test('a second upstream with a root of its own, also beside the known one: refused, counted, the bundle as before', async (t) => {
   const scene = await createScene(t);

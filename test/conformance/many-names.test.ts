@@ -21,7 +21,9 @@ function issue({ secrets }: SdsScene, identities: readonly string[]): void {
   for (const identity of identities) {
     const leaf = createLeaf(intermediate, identity);
     const chain = [leaf.certificate, intermediate.certificate];
-    secrets.give(new Svid({ id: parseSpiffeId(identity), chain, privateKeyPem: keyPem(leaf), receivedAt: testTime }));
+    secrets.give(
+      new Svid({ id: parseSpiffeId(identity), chain, root: secrets.root.certificate, privateKeyPem: keyPem(leaf), receivedAt: testTime }),
+    );
   }
 }
 

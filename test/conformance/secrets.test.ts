@@ -29,7 +29,9 @@ void t.test('C01: leaf first, then intermediates, no root, LF, and the PKCS#8 ke
   const intermediate = createIntermediate(secrets.root);
   const leaf = createLeaf(intermediate, a);
   const chain = [leaf.certificate, intermediate.certificate];
-  secrets.give(new Svid({ id: parseSpiffeId(a), chain, privateKeyPem: keyPem(leaf), receivedAt: testTime }));
+  secrets.give(
+    new Svid({ id: parseSpiffeId(a), chain, root: secrets.root.certificate, privateKeyPem: keyPem(leaf), receivedAt: testTime }),
+  );
   const secret = await fetchOne(client, a);
   t.equal(secret.type, 'tlsCertificate');
   const pem = text(secret.tlsCertificate?.certificateChain);

@@ -111,6 +111,14 @@ const scenes: Readonly<Record<ReasonCode, Scene>> = {
   'bundle-missing': given.rootsFile(undefined),
   'bundle-invalid': given.rootsFile(pemOf(middle)),
   'root-expired': given.bundleOf(() => createWatchedRootSource('issuer', new WatchedValue([root.certificate, expired.certificate]))),
+  'root-withdrawn': async (t) => {
+    const { want, ca, settled, state } = createCacheScene(t);
+    await want('cart');
+    ca.roots.set([root.certificate]);
+    await settled();
+    const now = state('cart');
+    return now?.status === 'retained' ? now.reason.code : undefined;
+  },
   // What survives a restart
   ...restartScenes,
   // API server and kubelet

@@ -11,7 +11,14 @@ const middle = createIntermediate(root);
 function svidUnder(account: string, keyType: 'ec-p256' | 'rsa-2048', receivedAt: number, refreshAt?: number): Svid {
   const id = parseSpiffeId(`spiffe://example.org/ns/shop/sa/${account}`);
   const leaf = createLeaf(middle, id.uri, { key: createTestKey(keyType) });
-  return new Svid({ id, chain: [leaf.certificate, middle.certificate], privateKeyPem: keyPem(leaf), receivedAt, refreshAt });
+  return new Svid({
+    id,
+    chain: [leaf.certificate, middle.certificate],
+    root: root.certificate,
+    privateKeyPem: keyPem(leaf),
+    receivedAt,
+    refreshAt,
+  });
 }
 
 t.test('pods, roots and certificates come back as they were', async (t) => {

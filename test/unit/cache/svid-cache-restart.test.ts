@@ -8,7 +8,7 @@ import { createSpiffeId } from '../../../agent/identity/spiffe-id.js';
 import { WatchedValue } from '../../../agent/runtime/watched.js';
 import type { Svid } from '../../../agent/x509/svid.js';
 import { dayMs, testTime } from '../../fixtures/pki.js';
-import { svidOf } from '../../fixtures/sealed-state.js';
+import { stateRoot, svidOf } from '../../fixtures/sealed-state.js';
 import { createCacheScene, uriOf } from '../../fixtures/svid-cache.js';
 
 type Wanted = ReadonlyMap<string, WantedIdentity>;
@@ -26,7 +26,9 @@ function wanted(names: readonly string[], restored: boolean): Wanted {
 function startAgain(t: Test, names: readonly string[], certificates: readonly string[], startAt = testTime) {
   const svids = new Map<string, Svid>(certificates.map((name) => [uriOf(name), svidOf(uriOf(name))]));
   const identities = new WatchedValue<Wanted>(wanted(names, true));
-  const scene = createCacheScene(t, { identities, restored: svids, startAt });
+  const roots = new WatchedValue([stateRoot.certificate]);
+  const scene = createCacheScene(t, { identities, restored: svids, roots, startAt });
+  roots.set([stateRoot.certificate, ...scene.ca.ownRoots]);
   return { ...scene, svids, identities, confirm: (...of: readonly string[]) => identities.set(wanted(of, false)) };
 }
 

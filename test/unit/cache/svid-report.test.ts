@@ -43,31 +43,34 @@ const root = createRoot();
 function certificate(lifeMs: number): Svid {
   const id = createSpiffeId('example.org', 'test', 'a');
   const leaf = createLeaf(root, id.uri, { notAfter: testTime + lifeMs });
-  return new Svid({ id, chain: [leaf.certificate], privateKeyPem: Buffer.from('key'), receivedAt: testTime });
+  return new Svid({ id, chain: [leaf.certificate], root: root.certificate, privateKeyPem: Buffer.from('key'), receivedAt: testTime });
 }
 
 t.test('gauges', async (t) => {
   const { metrics, read } = createTestMetrics();
   const [short, long] = [certificate(2 * hourMs), certificate(10 * hourMs)];
   const down = { code: 'ca-unavailable', detail: '' } as const;
+  const withdrawn = { code: 'root-withdrawn', detail: '' } as const;
   const states: SvidState[] = [
     { status: 'pending', reason: { code: 'issuing', detail: '' } },
     { status: 'issued', svid: long, renewAt: renewAt(long) },
     { status: 'retained', svid: short, reason: down, retryAt: 0, failures: 3 },
     { status: 'unavailable', reason: down, retryAt: 0, failures: 3 },
     { status: 'unavailable', reason: { code: 'ca-denied', detail: '' }, retryAt: 0, failures: 3 },
+    { status: 'retained', svid: long, reason: withdrawn, unverified: withdrawn, retryAt: 0, failures: 0 },
   ];
   const now = testTime + 1.5 * hourMs;
   observeStates(new Map(states.map((state, index) => [String(index), state])), metrics, now);
   const by = async (name: string, label: string, values: readonly string[]): Promise<(number | undefined)[]> =>
     await Promise.all(values.map(async (value) => await read(name, { [label]: value })));
-  t.same(await by('signet_identities', 'state', ['pending', 'issued', 'retained', 'unavailable']), [1, 1, 1, 2]);
+  t.same(await by('signet_identities', 'state', ['pending', 'issued', 'retained', 'unavailable']), [1, 1, 2, 2]);
   t.same(await by('signet_identities_with_reason', 'reason', ['issuing', 'ca-unavailable', 'ca-denied', 'ca-deadline']), [
     1,
     2,
     1,
     undefined,
   ]);
+  t.equal(await read('signet_identities_unverified'), 1);
   t.equal(await read('signet_renewals_overdue'), 1);
   t.equal(await read('signet_svid_earliest_expiry_timestamp_seconds'), (testTime + 2 * hourMs) / 1_000);
   t.equal(await read('signet_outage_budget_seconds'), 1_800);
@@ -75,6 +78,7 @@ t.test('gauges', async (t) => {
   observeStates(new Map(), metrics, now);
   t.same(await by('signet_identities', 'state', ['pending', 'issued', 'retained', 'unavailable']), [0, 0, 0, 0]);
   t.equal(await read('signet_identities_with_reason', { reason: 'ca-unavailable' }), undefined);
+  t.equal(await read('signet_identities_unverified'), 0);
   t.equal(await read('signet_renewals_overdue'), 0);
   t.equal(await read('signet_svid_earliest_expiry_timestamp_seconds'), 0);
   t.equal(await read('signet_outage_budget_seconds'), 0);

@@ -10,18 +10,28 @@ import { createLeaf, createRoot, testTime } from '../../fixtures/pki.js';
 const root = createRoot();
 const id = createSpiffeId('example.org', 'test', 'a');
 const svidOfTest = (): Svid =>
-  new Svid({ id, chain: [createLeaf(root, id.uri).certificate], privateKeyPem: Buffer.from('key'), receivedAt: testTime });
+  new Svid({
+    id,
+    chain: [createLeaf(root, id.uri).certificate],
+    root: root.certificate,
+    privateKeyPem: Buffer.from('key'),
+    receivedAt: testTime,
+  });
 
 const svid = svidOfTest();
 const next = svidOfTest();
 const issuing: Reason = { code: 'issuing', detail: '' };
 const down: Reason = { code: 'ca-unavailable', detail: 'connect' };
+const former: Reason = { code: 'root-withdrawn', detail: 'sha-256 a' };
+const other: Reason = { code: 'root-withdrawn', detail: 'sha-256 b' };
 
 const states = {
   idle: { status: 'idle', reason: { code: 'issued-on-demand', detail: '' } },
   pending: { status: 'pending', reason: issuing },
   issued: { status: 'issued', svid, renewAt: renewAt(svid) },
   retained: { status: 'retained', svid, reason: down, retryAt: 5, failures: 2 },
+  withdrawn: { status: 'retained', svid, reason: former, unverified: former, retryAt: 5, failures: 0 },
+  failing: { status: 'retained', svid, reason: down, unverified: former, retryAt: 5, failures: 2 },
   unavailable: { status: 'unavailable', reason: down, retryAt: 5, failures: 2 },
 } as const satisfies Record<string, SvidState>;
 
@@ -32,6 +42,9 @@ const events = {
   failed: { kind: 'failed', reason: denied, retryAt: 9 },
   hastened: { kind: 'hastened', retryAt: 1 },
   expired: { kind: 'expired', retryAt: 7 },
+  withdrawn: { kind: 'root-withdrawn', reason: other, retryAt: 3 },
+  published: { kind: 'root-published', isDue: false },
+  publishedDue: { kind: 'root-published', isDue: true },
   asked: { kind: 'asked' },
   gone: { kind: 'gone' },
 } as const satisfies Record<string, SvidEvent>;
@@ -44,6 +57,9 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 1 },
       hastened: states.idle,
       expired: states.idle,
+      withdrawn: states.idle,
+      published: states.idle,
+      publishedDue: states.idle,
       asked: states.pending,
       gone: undefined,
     },
@@ -52,6 +68,9 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 1 },
       hastened: states.pending,
       expired: states.pending,
+      withdrawn: states.pending,
+      published: states.pending,
+      publishedDue: states.pending,
       asked: states.pending,
       gone: undefined,
     },
@@ -60,6 +79,9 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 1 },
       hastened: states.issued,
       expired: { status: 'unavailable', reason: expired, retryAt: 7, failures: 0 },
+      withdrawn: { status: 'retained', svid, reason: other, unverified: other, retryAt: 3, failures: 0 },
+      published: states.issued,
+      publishedDue: states.issued,
       asked: states.issued,
       gone: undefined,
     },
@@ -68,7 +90,32 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 3 },
       hastened: { ...states.retained, retryAt: 1 },
       expired: { status: 'unavailable', reason: down, retryAt: 7, failures: 2 },
+      withdrawn: { ...states.retained, unverified: other, retryAt: 3 },
+      published: states.retained,
+      publishedDue: states.retained,
       asked: states.retained,
+      gone: undefined,
+    },
+    withdrawn: {
+      issued,
+      failed: { status: 'retained', svid, reason: denied, unverified: former, retryAt: 9, failures: 1 },
+      hastened: { ...states.withdrawn, retryAt: 1 },
+      expired: { status: 'unavailable', reason: expired, retryAt: 7, failures: 0 },
+      withdrawn: { ...states.withdrawn, unverified: other, retryAt: 3 },
+      published: states.issued,
+      publishedDue: states.issued,
+      asked: states.withdrawn,
+      gone: undefined,
+    },
+    failing: {
+      issued,
+      failed: { status: 'retained', svid, reason: denied, unverified: former, retryAt: 9, failures: 3 },
+      hastened: { ...states.failing, retryAt: 1 },
+      expired: { status: 'unavailable', reason: down, retryAt: 7, failures: 2 },
+      withdrawn: { ...states.failing, unverified: other, retryAt: 3 },
+      published: states.issued,
+      publishedDue: states.retained,
+      asked: states.failing,
       gone: undefined,
     },
     unavailable: {
@@ -76,6 +123,9 @@ t.test('the whole table of moves', async (t) => {
       failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 3 },
       hastened: { ...states.unavailable, retryAt: 1 },
       expired: states.unavailable,
+      withdrawn: states.unavailable,
+      published: states.unavailable,
+      publishedDue: states.unavailable,
       asked: states.unavailable,
       gone: undefined,
     },
@@ -107,10 +157,10 @@ t.test('what is a change that people and subscribers are told', async (t) => {
 });
 
 t.test('what a state holds', async (t) => {
-  t.same(Object.values(states).map(failuresOf), [0, 0, 0, 2, 2]);
+  t.same(Object.values(states).map(failuresOf), [0, 0, 0, 2, 0, 2, 2]);
   t.same(
     Object.values(states).map((state) => svidOf(state) === svid),
-    [false, false, true, true, false],
+    [false, false, true, true, true, true, false],
   );
   t.equal(svidOf(undefined), undefined);
 });

@@ -5,11 +5,18 @@ import { Svid } from '../../../agent/x509/svid.js';
 import { createIntermediate, createLeaf, createRoot, hourMs, keyPem, pemOf, testTime } from '../../fixtures/pki.js';
 
 const id = createSpiffeId('example.org', 'a', 'b');
-const middle = createIntermediate(createRoot(), { notAfter: testTime + hourMs });
+const root = createRoot();
+const middle = createIntermediate(root, { notAfter: testTime + hourMs });
 const leaf = createLeaf(middle, id.uri);
 
 const create = (): Svid =>
-  new Svid({ id, chain: [leaf.certificate, middle.certificate], privateKeyPem: Buffer.from(keyPem(leaf)), receivedAt: testTime });
+  new Svid({
+    id,
+    chain: [leaf.certificate, middle.certificate],
+    root: root.certificate,
+    privateKeyPem: Buffer.from(keyPem(leaf)),
+    receivedAt: testTime,
+  });
 
 t.test('what it says of its chain', async (t) => {
   const svid = create();
@@ -33,7 +40,7 @@ t.test('the key is given out in copies and wiped for good', async (t) => {
 
 t.test('wiping zeroes the very bytes', async (t) => {
   const bytes = Buffer.from(keyPem(leaf));
-  new Svid({ id, chain: [leaf.certificate], privateKeyPem: bytes, receivedAt: 0 }).wipe();
+  new Svid({ id, chain: [leaf.certificate], root: root.certificate, privateKeyPem: bytes, receivedAt: 0 }).wipe();
   t.ok(bytes.every((byte) => byte === 0));
 });
 
@@ -48,5 +55,5 @@ t.test('the key shows nowhere', async (t) => {
 });
 
 t.test('an svid has a certificate', async (t) => {
-  t.throws(() => new Svid({ id, chain: [], privateKeyPem: Buffer.alloc(1), receivedAt: 0 }), { message: /bug/ });
+  t.throws(() => new Svid({ id, chain: [], root: root.certificate, privateKeyPem: Buffer.alloc(1), receivedAt: 0 }), { message: /bug/ });
 });
