@@ -1,7 +1,6 @@
 // The wiring of the node agent, top to bottom: pods -> identities -> certificates -> SDS, roots beside it, and two doors for
 // people and machines. Used by `signet agent` and `signet dev`. No logic of its own.
 
-import { Registry } from 'prom-client';
 import { createAdminServer } from './admin.js';
 import type { AdminSources } from './admin/status.js';
 import { createCallQueue } from './ca/call-queue.js';
@@ -13,7 +12,7 @@ import type { SvidCache } from './cache/svid-cache.js';
 import { createSvidCache } from './cache/svid-cache.js';
 import { observeStates } from './cache/svid-report.js';
 import type { Config, ConfigInput, Environment, LoadedConfig } from './config.js';
-import { configFields, processEnvironment } from './config.js';
+import { processEnvironment } from './config.js';
 import { createFollowedSettings } from './config/followed.js';
 import { createHttpDoor } from './http.js';
 import type { KubeAccess } from './kube/access.js';
@@ -25,18 +24,17 @@ import { createLocalCa } from './local-ca.js';
 import { observeIssued } from './local-ca/issued.js';
 import { createNodeRoot, createServingFiles } from './local-ca/serving.js';
 import type { Metrics } from './metrics.js';
-import { addProcessMetrics, createMetrics, observeReadiness } from './metrics.js';
+import { createMetrics, observeReadiness } from './metrics.js';
 import { createNodeSecrets } from './node-secrets.js';
 import { selectionWith } from './pods/ambient-namespaces.js';
 import type { IdentityIndex, NodeIdentity } from './pods/identity-index.js';
 import { createIdentityIndex } from './pods/identity-index.js';
 import type { PodSource } from './pods/pod.js';
+import { beginProcess } from './process.js';
 import type { Weight } from './runtime/lifecycle.js';
 import { createReadiness, createTaskGroup } from './runtime/lifecycle.js';
 import type { RootLogger } from './runtime/log.js';
-import { createLogger } from './runtime/log.js';
 import type { Native } from './runtime/native.js';
-import { loadNative } from './runtime/native.js';
 import type { Reason, ReasonCode } from './runtime/reasons.js';
 import type { SelfCheck } from './runtime/self-check.js';
 import { createSelfCheck } from './runtime/self-check.js';
@@ -88,15 +86,7 @@ const stopMs = 1_000;
 /** Starts all parts; both sockets are there when it returns. Throws a SignetError when that cannot be. */
 export async function startAgent({ loaded, input, clock, writeLog }: AgentOptions): Promise<Agent> {
   const { config } = loaded;
-  const log = createLogger({ level: config.log.level, ...(writeLog === undefined ? {} : { write: writeLog }) });
-  for (const warning of loaded.warnings) log.warn(warning);
-  log.info('starting', { version, ...configFields(loaded) });
-  const native = await loadNative();
-  native.forbidDumps();
-  const registry = new Registry();
-  addProcessMetrics(registry);
-  const metrics = createMetrics(registry);
-  metrics.buildInfo.set({ version, node: process.versions.node }, 1);
+  const { log, native, registry, metrics } = await beginProcess({ loaded, createMetrics, writeLog });
 
   const settings = createFollowedSettings({ loaded, input, clock, log, metrics });
   const { kubeconfig, node } = config;
