@@ -15,6 +15,7 @@ import { describeError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
 import { errorFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
+import { reasons } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
@@ -181,7 +182,8 @@ function createBundleTargets(options: RootTargetsOptions): TargetSet {
   const onMissing = (error: unknown): void => {
     const missing = error === undefined ? 'none' : 'unknown';
     if (missing === 'none') targets.set([]);
-    if (missing !== told && missing === 'none') log.info('this api server has no clustertrustbundles');
+    const unserved = { reason: 'bundle-unserved', action: reasons['bundle-unserved'].action };
+    if (missing !== told && missing === 'none') log.warn('this api server has no clustertrustbundles', unserved);
     else if (missing !== told) log.warn('cannot find out about clustertrustbundles', errorFields(error));
     told = missing;
   };

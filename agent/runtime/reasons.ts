@@ -95,6 +95,10 @@ export const reasons = {
     sentence: 'A source of roots has none yet or cannot be read.',
     action: 'Check the sources under trustBundle.sources; the last good roots stay in use.',
   },
+  'bundle-unserved': {
+    sentence: 'The API server does not serve ClusterTrustBundles.',
+    action: 'Switch on ClusterTrustBundle (on in Kubernetes 1.37, a feature gate since 1.33), or put the roots into a ConfigMap.',
+  },
   'bundle-invalid': {
     sentence: 'A source of roots holds something that is not a root certificate.',
     action: 'Correct the file; the last good roots stay in use.',

@@ -136,7 +136,7 @@ function createObjectRootSource(
 async function findVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
   const version = await findServedVersion(client, 'certificates.k8s.io', 'clustertrustbundles', ['v1', 'v1beta1'], signal);
   if (version !== undefined) return version;
-  throw new SignetError('notFound', 'this api server has no clustertrustbundles', { reason: 'bundle-missing' });
+  throw new SignetError('notFound', 'this api server has no clustertrustbundles', { reason: 'bundle-unserved' });
 }
 
 function textIn(value: unknown, key: string): string | undefined {

@@ -6,6 +6,9 @@ import t from 'tap';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AuditRecord } from '../../agent/authority/audit.js';
+import { createKubeClient } from '../../agent/kube/client.js';
+import { systemClock } from '../../agent/runtime/time.js';
+import { createClusterTrustBundleSource } from '../../agent/trust-bundle/cluster-sources.js';
 import { readCertificates } from '../../agent/x509/pem.js';
 import type { TestAuthority } from '../fixtures/authority.js';
 import { caTrustDomain, csrFor, startTestAuthority } from '../fixtures/authority.js';
@@ -26,10 +29,14 @@ import {
   uniqueName,
 } from '../fixtures/cluster-objects.js';
 import { kubernetes, needs } from '../fixtures/cluster-version.js';
-import { sharedCluster } from '../fixtures/cluster.js';
+import { sharedCluster, startControlPlane } from '../fixtures/cluster.js';
 import { createTestCsr } from '../fixtures/csrs.js';
+import { createFixedCredential } from '../fixtures/kube.js';
+import { createRecordingLogger } from '../fixtures/log.js';
 import { agentAccount, applyManifests, readCaComponents, removeRights } from '../fixtures/manifests.js';
+import { createTestMetrics } from '../fixtures/metrics.js';
 import { podCertificatesPath, requestPodCertificate, trustBundlesPath } from '../fixtures/pod-certificates.js';
+import { start } from '../fixtures/reasons.js';
 import type { Scene } from '../fixtures/scene.js';
 import { createScene } from '../fixtures/scene.js';
 import { until } from '../fixtures/until.js';
@@ -349,4 +356,24 @@ await t.test('requests of a node for pods that may not have a certificate, and o
     const { status, message } = await requestPodCertificate(cluster, cluster.admin, { pod, node, signerName });
     return status === 422 && message.includes('only nodes may ask this signer');
   });
+});
+
+const asShipped = { skip: podCertificates === 'v1' && 'Kubernetes has all of it switched on since 1.37' };
+
+await t.test('what an API server has switched off is named, by CA and agent, with what to change', asShipped, async (t) => {
+  const scene = await createScene(t);
+  const server = await startControlPlane(scene, { asShipped: true });
+  const requests = { podCertificate: { signerName } };
+  const ca = await startTestAuthority(scene, server, { nodeAgents: [], components: ['ca-signer-pod-certificate'], settings: { requests } });
+  const line = await until('the CA names it', 60_000, () => ca.logs.find((each) => each.includes('request-unserved')));
+  t.match(JSON.parse(line), { detail: 'podcertificaterequests', action: /switch on PodCertificateRequest/ });
+
+  const authorization = `Bearer ${server.adminToken}`;
+  const credential = createFixedCredential({ server: new URL(server.url), tls: { ca: server.roots }, authorization });
+  const shared = { clock: systemClock, log: createRecordingLogger(), metrics: createTestMetrics().metrics };
+  const client = createKubeClient({ credential, ...shared });
+  t.teardown(() => client.close());
+  const source = createClusterTrustBundleSource({ client, select: { signerName }, ...shared });
+  start(t, source);
+  await until('the agent names it', 60_000, () => source.reason.value?.code === 'bundle-unserved');
 });

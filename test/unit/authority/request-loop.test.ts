@@ -169,9 +169,11 @@ t.test('an API group whose version is served no more is looked for again, and so
   await until(() => reasonOf(scene) === undefined);
   serve(undefined);
   await advanceUntil(scene.clock, 500, () => reasonOf(scene) === 'request-unserved');
+  const told = { reason: 'request-unserved', detail: 'podcertificaterequests', action: /switch on PodCertificateRequest/ };
+  const line = scene.log.lines.find(({ fields }) => fields['reason'] === told.reason);
+  t.match(line, { message: 'cannot follow requests yet', fields: told });
   scene.addPodCertificate('three', {}, 'v1');
   serve('v1');
   await advanceUntil(scene.clock, 500, () => isAnswered('three', 'v1'));
   await until(() => reasonOf(scene) === undefined);
-  t.pass();
 });

@@ -104,9 +104,11 @@ t.test('a ClusterTrustBundle of a signer', async (t) => {
 });
 
 t.test('an API server without them', async (t) => {
-  const { targets, store } = await createScene(t, { clusterTrustBundle: { name: 'signet-ca-root' } });
+  const { targets, store, log } = await createScene(t, { clusterTrustBundle: { name: 'signet-ca-root' } });
   await until(() => targets.confirmed.value !== undefined);
   t.same(store.writes, [`PATCH ${configMap('shop')}`]);
+  const warnings = log.lines.filter(({ level }) => level === 'warn');
+  t.match(warnings, [{ fields: { reason: 'bundle-unserved', action: /^Switch on ClusterTrustBundle/ } }]);
 });
 
 t.test('one that cannot be asked for them at first', async (t) => {
