@@ -289,7 +289,7 @@ await t.test(
   },
 );
 
-await t.test('a podCertificate volume of a real kubelet', async (t) => {
+await t.test('a podCertificate volume of a real kubelet', needs('podCertificates'), async (t) => {
   const scene = await createScene(t);
   const ca = await startPodSigner(t, scene);
   const node = await createNode(cluster);
@@ -315,48 +315,50 @@ await t.test('a podCertificate volume of a real kubelet', async (t) => {
   );
 });
 
-await t.test('requests of a node for pods that may not have a certificate, and of others than nodes', async (t) => {
-  const scene = await createScene(t);
-  const ca = await startPodSigner(t, scene);
-  const policy = readCaComponents(['ca-signer-pod-certificate']).objects.filter(({ kind }) => kind?.startsWith('Validating') === true);
-  await applyManifests(cluster, { objects: policy, patches: [] });
-  t.teardown(() => removeRights(cluster, { objects: policy, patches: [] }));
-  const node = await createNode(cluster);
-  const pod = await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running', spec: certificateVolume });
-  const answerTo = async (more: object) => {
-    // What the API server refuses for a moment, since it has not seen the pod yet, is asked again.
-    const { metadata } = await until('a request', 60_000, async () => {
-      const { status, body } = await requestPodCertificate(cluster, node.client, { pod, node, signerName, more });
-      return status === 201 && body;
-    });
-    const { status } = await until('an answer', 60_000, async () => {
-      const object = await cluster.admin.get<KubeObject & Conditions>(`${podCertificatesPath(namespace)}/${metadata.name ?? ''}`);
-      return (object.status.conditions ?? []).length > 0 && object;
-    });
-    return { ...status.conditions?.[0], audit: ca.audit().find(({ requestId }) => requestId === metadata.uid)?.reason };
-  };
-  const denied = { type: 'Denied', reason: 'Refused', message: /^refused; the audit log/ };
-  if (podCertificates !== 'v1alpha1') {
+await t.test(
+  'requests of a node for pods that may not have a certificate, and of others than nodes',
+  needs('podCertificates'),
+  async (t) => {
+    const scene = await createScene(t);
+    const ca = await startPodSigner(t, scene);
+    const policy = readCaComponents(['ca-signer-pod-certificate']).objects.filter(({ kind }) => kind?.startsWith('Validating') === true);
+    await applyManifests(cluster, { objects: policy, patches: [] });
+    t.teardown(() => removeRights(cluster, { objects: policy, patches: [] }));
+    const node = await createNode(cluster);
+    const pod = await createPod(cluster, { namespace, account: 'web', node: node.name, phase: 'Running', spec: certificateVolume });
+    const answerTo = async (more: object) => {
+      // What the API server refuses for a moment, since it has not seen the pod yet, is asked again.
+      const { metadata } = await until('a request', 60_000, async () => {
+        const { status, body } = await requestPodCertificate(cluster, node.client, { pod, node, signerName, more });
+        return status === 201 && body;
+      });
+      const { status } = await until('an answer', 60_000, async () => {
+        const object = await cluster.admin.get<KubeObject & Conditions>(`${podCertificatesPath(namespace)}/${metadata.name ?? ''}`);
+        return (object.status.conditions ?? []).length > 0 && object;
+      });
+      return { ...status.conditions?.[0], audit: ca.audit().find(({ requestId }) => requestId === metadata.uid)?.reason };
+    };
+    const denied = { type: 'Denied', reason: 'Refused', message: /^refused; the audit log/ };
     const annotated = { unverifiedUserAnnotations: { 'example.com/name': 'orders' } };
     t.match(await answerTo(annotated), { ...denied, reason: 'InvalidUnverifiedUserAnnotations', audit: 'request-annotations' });
-  }
-  if (podCertificates === 'v1') {
-    const named = Buffer.from(createTestCsr({ uris: [idOf('orders')] }).replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('base64');
-    t.match(await answerTo({ stubPKCS10Request: named }), { ...denied, audit: 'csr-extra-name' }, 'a name in the stub');
-  }
-  await setPhase(cluster, pod, 'Succeeded');
-  const ended = await until('the index has it', 60_000, async () => {
-    const answer = await answerTo({});
-    return answer.type === 'Denied' && answer;
-  });
-  t.match(ended, { ...denied, audit: 'caller-pod-finished' });
+    if (podCertificates === 'v1') {
+      const named = Buffer.from(createTestCsr({ uris: [idOf('orders')] }).replaceAll(/-----[^-]+-----/g, ''), 'base64').toString('base64');
+      t.match(await answerTo({ stubPKCS10Request: named }), { ...denied, audit: 'csr-extra-name' }, 'a name in the stub');
+    }
+    await setPhase(cluster, pod, 'Succeeded');
+    const ended = await until('the index has it', 60_000, async () => {
+      const answer = await answerTo({});
+      return answer.type === 'Denied' && answer;
+    });
+    t.match(ended, { ...denied, audit: 'caller-pod-finished' });
 
-  // The policy is in effect a moment after it was made.
-  await until('only nodes may ask', 60_000, async () => {
-    const { status, message } = await requestPodCertificate(cluster, cluster.admin, { pod, node, signerName });
-    return status === 422 && message.includes('only nodes may ask this signer');
-  });
-});
+    // The policy is in effect a moment after it was made.
+    await until('only nodes may ask', 60_000, async () => {
+      const { status, message } = await requestPodCertificate(cluster, cluster.admin, { pod, node, signerName });
+      return status === 422 && message.includes('only nodes may ask this signer');
+    });
+  },
+);
 
 const asShipped = { skip: podCertificates === 'v1' && 'Kubernetes has all of it switched on since 1.37' };
 

@@ -185,7 +185,7 @@ for (const [policy, apply] of [
   ['signet-pod-certificates', () => readManifests(podCertificate)],
   ['signet-ca-pod-certificates', () => readCaComponents(['ca', 'ca-signer-pod-certificate'])],
 ] as const) {
-  await t.test(`${policy}: nobody but nodes asks the signer, whoever has the right`, async (t) => {
+  await t.test(`${policy}: nobody but nodes asks the signer, whoever has the right`, needs('podCertificates'), async (t) => {
     const requester = await createRequester(t);
     const node = await createNode(cluster);
     const pod = await mountingCertificate(node);
@@ -203,7 +203,8 @@ for (const [policy, apply] of [
 
 await t.test('signet-ca-configmaps: the CA writes no other ConfigMap, whatever it is granted', async (t) => {
   const manifests = readCaComponents(['ca', 'ca-roots-configmap', 'ca-configmap-policy']);
-  await applyManifests(cluster, manifests);
+  const home: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'signet-system' } };
+  await applyManifests(cluster, { ...manifests, objects: [home, ...manifests.objects] });
   t.teardown(() => removeRights(cluster, manifests));
   const account = { namespace: 'signet-system', name: 'signet-ca' };
   await grant(t, { kind: 'ServiceAccount', ...account }, { apiGroups: [''], resources: ['configmaps'], verbs: ['*'] });
