@@ -1,6 +1,6 @@
 // `node packaging/deb.mjs DIRECTORY [REVISION] [--node PACKAGE]`, after `npm run build`: the Debian package of this tree and architecture,
-// with a Node of its own (--node: where it is installed already). Needs npm and dpkg-deb. The same tree, SOURCE_DATE_EPOCH (default: the time of the last commit) and dpkg give the same bytes.
-// The code cache is recorded where the package is installed, by its Node.
+// with a Node of its own (--node: where it is installed already). Needs npm and dpkg-deb. The same tree, SOURCE_DATE_EPOCH (default: the
+// time of the last commit) and dpkg give the same bytes. The code cache is recorded where the package is installed, by its Node.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
