@@ -85,9 +85,11 @@ function agentMetrics({ counter, gauge, histogram }: Declare) {
       'Identities of this node by state of their certificate (idle, pending, issued, retained or unavailable).',
       ['state'],
     ),
-    identitiesWithReason: gauge('signet_identities_with_reason', 'Identities whose certificate is missing or not renewed, by reason.', [
-      'reason',
-    ]),
+    identitiesWithReason: gauge(
+      'signet_identities_with_reason',
+      'Identities whose certificate is missing, not renewed or under no published root, by reason.',
+      ['reason'],
+    ),
     identitiesUnverified: gauge(
       'signet_identities_unverified',
       'Identities whose certificate no published root verifies any more; it is served until its renewal succeeds.',

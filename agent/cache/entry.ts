@@ -3,6 +3,7 @@
 import type { Call } from '../ca/call-queue.js';
 import type { SpiffeId } from '../identity/spiffe-id.js';
 import type { AttemptKey } from './issue.js';
+import type { RootsPace } from './roots-pace.js';
 import type { SvidState } from './svid-state.js';
 
 /** What the cache needs to know of an identity of this node. */
@@ -21,9 +22,10 @@ export interface Entry {
   dueAt: number;
   /** Of the last failure, by the monotonic clock. */
   failedAt: number;
-  /** Before this changed roots bring no attempt forward, see schedule.ts; whether they did so with the next one. */
-  byRootsAt: number;
-  isByRoots: boolean;
+  /** Failed attempts since the last certificate came: a root that comes back, or a certificate that expires, ends no back-off. */
+  failures: number;
+  /** When changed roots may bring the next attempt forward. */
+  readonly rootsPace: RootsPace;
   waitedFor: boolean;
   /** When its certificate was wanted first, by the wall clock: its first pod was seen or, issued on demand, somebody asked. */
   wantedSince: number;

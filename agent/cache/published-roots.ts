@@ -1,5 +1,6 @@
 // Which of the certificates that are served the published roots verify. Called by the certificate cache when the roots change.
-// Promise: where the root of a certificate is still there, or one with its key is, no signature is verified again.
+// Promise: where the root of a certificate is still there, or one with its key is, no signature that was found good is verified
+// again.
 
 import { SignetError } from '../runtime/errors.js';
 import type { Certificate } from '../x509/certificate.js';

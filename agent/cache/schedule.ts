@@ -33,11 +33,8 @@ const minRefreshMs = 60_000;
 /** Identities whose first pod is younger than this retry fast: a CA often learns of a new pod a moment after the node does. */
 const youngMs = 60_000;
 
-/** How long renewals take to begin after roots were withdrawn, which a whole fleet sees at once. */
-const withdrawnSpreadMs = 10_000;
-
-/** Changed roots bring the next attempt of an identity forward this often at most: a source may flap. */
-const rootsIntervalMs = 30_000;
+/** How long the attempts take to begin that changed roots ask for, which a whole fleet sees at once. */
+const soonMs = 10_000;
 
 /** Somebody who waits cuts a back-off, but never below this. */
 const minRetryMs = 1_000;
@@ -73,28 +70,9 @@ function draw({ fingerprint }: Lifetime): number {
   return Number.parseInt(fingerprint.slice(0, 8), 16) / 2 ** 32;
 }
 
-/**
- * When a certificate is renewed that no published root verifies since `now`: at once, but spread. `notBefore` is what the last such
- * plan said, or what `nextByRootsAt` made of it: it holds for as long as it is not long past.
- */
-export function renewUnverifiedAt(lifetime: Lifetime, now: number, notBefore: number): number {
-  if (notBefore > now - rootsIntervalMs) return between(now, notBefore, now + rootsIntervalMs);
-  return now + draw(lifetime) * Math.min(withdrawnSpreadMs, lifeMs(lifetime) / 10);
-}
-
-/** When an attempt is made again that failed for want of a root, since other roots came: two of a kind often change in turn. */
-export function retryByRootsAt(now: number, notBefore: number): number {
-  return between(now, notBefore - rootsIntervalMs, now + rootsIntervalMs);
-}
-
-/** When changed roots may bring an attempt forward again, after one that they did. */
-export function nextByRootsAt(now: number, notBefore: number): number {
-  return Math.max(now, notBefore) + rootsIntervalMs;
-}
-
-/** The clock may have stepped since `instant` was set. */
-function between(earliest: number, instant: number, latest: number): number {
-  return Math.min(Math.max(earliest, instant), latest);
+/** Soon after `now`, but spread: over 10 s, or a tenth of the life if that is shorter. */
+export function soonAfter(lifetime: Lifetime, now: number): number {
+  return now + draw(lifetime) * Math.min(soonMs, lifeMs(lifetime) / 10);
 }
 
 /** Whether a renewal is late by more than a tenth of the life. */

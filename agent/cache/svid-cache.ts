@@ -16,10 +16,11 @@ import { AttemptKey, createIssue } from './issue.js';
 import type { SvidCacheOptions } from './options.js';
 import type { Verifier } from './published-roots.js';
 import { createVerifier } from './published-roots.js';
+import { RootsPace } from './roots-pace.js';
 import * as schedule from './schedule.js';
 import { commonReasons, logChange, logVerification, rootReasons, rootWithdrawn, toReason } from './svid-report.js';
 import type { SvidEvent, SvidState, Unserved } from './svid-state.js';
-import { failuresOf, firstState, isChange, nextState, svidOf, unverifiedOf } from './svid-state.js';
+import { firstState, isChange, nextState, svidOf, unverifiedOf } from './svid-state.js';
 
 export type { WantedIdentity } from './entry.js';
 export type { SvidCacheOptions } from './options.js';
@@ -151,8 +152,8 @@ class Cache implements SvidCache {
       state: firstState(this.#unserved(wanted, waitedFor), svid),
       dueAt: svid === undefined ? this.#clock.now() : schedule.renewAt(svid),
       failedAt: -Infinity,
-      byRootsAt: -Infinity,
-      isByRoots: false,
+      failures: 0,
+      rootsPace: new RootsPace(),
       waitedFor,
       wantedSince: wanted.since,
       served: svid !== undefined,
@@ -188,8 +189,7 @@ class Cache implements SvidCache {
   #retryAfterNewRoots(): void {
     for (const { state, entry } of this.#failing()) {
       if (!rootReasons.has(state.reason.code)) continue;
-      entry.isByRoots = true;
-      this.#plan(entry, schedule.retryByRootsAt(this.#clock.now(), entry.byRootsAt));
+      this.#planByRoots(entry, entry.rootsPace.retryAt(svidOf(state), this.#clock.now()));
     }
   }
 
@@ -208,14 +208,13 @@ class Cache implements SvidCache {
     const { state } = entry;
     const svid = svidOf(state);
     if (svid === undefined || this.#verifies(svid) === (unverifiedOf(state) === undefined)) return false;
+    const now = this.#clock.now();
     if (unverifiedOf(state) === undefined) {
-      const at = Math.min(schedule.renewUnverifiedAt(svid, this.#clock.now(), entry.byRootsAt), entry.dueAt);
+      const at = entry.attempt === undefined ? Math.min(entry.rootsPace.renewalAt(svid, now), entry.dueAt) : now;
       this.#apply(entry, { kind: 'root-withdrawn', reason: rootWithdrawn(svid), retryAt: at });
-      entry.byRootsAt = at;
-      entry.isByRoots = true;
-      this.#plan(entry, at);
+      this.#planByRoots(entry, at);
     } else {
-      this.#apply(entry, { kind: 'root-published', isDue: schedule.renewAt(svid) <= this.#clock.now() });
+      this.#apply(entry, { kind: 'root-published', isDue: entry.waitedFor || schedule.renewAt(svid) <= now });
       if (entry.state.status === 'issued') this.#unplan(entry, entry.state.renewAt);
     }
     return true;
@@ -225,7 +224,7 @@ class Cache implements SvidCache {
   #unplan(entry: Entry, at: number): void {
     if (entry.attempt !== undefined || entry.waitedFor) return;
     entry.dueAt = at;
-    entry.isByRoots = false;
+    entry.rootsPace.putBack();
     this.#options.queue.delete(entry.call);
     this.#arm(at);
   }
@@ -320,6 +319,12 @@ class Cache implements SvidCache {
     else this.#arm(at);
   }
 
+  /** The same, as the roots changed. */
+  #planByRoots(entry: Entry, at: number): void {
+    if (entry.attempt === undefined && at < entry.dueAt) entry.rootsPace.broughtForward();
+    this.#plan(entry, at);
+  }
+
   #hasten(entry: Entry): void {
     entry.waitedFor = true;
     if (entry.state.status === 'idle') entry.wantedSince = this.#clock.now();
@@ -346,15 +351,14 @@ class Cache implements SvidCache {
 
   #enqueue(entry: Entry): void {
     if (!this.#running || entry.wanted.restored === true || entry.state.status === 'idle') return;
-    const { waitedFor, state } = entry;
+    const { waitedFor, state, failures } = entry;
     const priority = schedule.priorityOf(waitedFor, svidOf(state), unverifiedOf(state) === undefined, this.#clock.now());
-    this.#options.queue.add(entry.call, priority, failuresOf(state) >= strugglingAfter ? 'struggling' : 'own');
+    this.#options.queue.add(entry.call, priority, failures >= strugglingAfter ? 'struggling' : 'own');
   }
 
   async #attempt(entry: Entry): Promise<void> {
     const { signal } = (entry.attempt = new AbortController());
-    if (entry.isByRoots) entry.byRootsAt = schedule.nextByRootsAt(this.#clock.now(), entry.byRootsAt);
-    entry.isByRoots = false;
+    entry.rootsPace.begin(this.#clock.now());
     try {
       const svid = await this.#issue(entry.wanted.id, entry.attemptKey, signal);
       if (signal.aborted) svid.wipe();
@@ -367,6 +371,7 @@ class Cache implements SvidCache {
   #succeeded(entry: Entry, svid: Svid): void {
     entry.attempt = undefined;
     entry.waitedFor = false;
+    entry.failures = 0;
     entry.dueAt = schedule.renewAt(svid);
     if (!entry.served) this.#options.metrics.firstCertificateSeconds.observe(Math.max(0, svid.receivedAt - entry.wantedSince) / 1_000);
     entry.served = true;
@@ -381,13 +386,13 @@ class Cache implements SvidCache {
     entry.attempt = undefined;
     entry.failedAt = this.#clock.monotonic();
     this.#expireIfDue(entry);
-    const failures = failuresOf(entry.state) + 1;
+    const failures = (entry.failures += 1);
     const { lifetimeMs, random = Math.random } = this.#options;
     const failure = { failures, since: entry.wantedSince, served: svidOf(entry.state), lifetimeMs };
     entry.dueAt = schedule.retryAt(failure, this.#clock.now(), random);
     const reason = toReason(error);
     if (commonReasons.has(reason.code)) this.#outage = true;
-    this.#apply(entry, { kind: 'failed', reason, retryAt: entry.dueAt });
+    this.#apply(entry, { kind: 'failed', reason, retryAt: entry.dueAt, failures });
     this.#arm(entry.dueAt);
   }
 }

@@ -10,7 +10,7 @@ export type SvidState =
   /** No attempt has ended yet. */
   | { readonly status: 'pending'; readonly reason: Reason }
   | { readonly status: 'issued'; readonly svid: Svid; readonly renewAt: number }
-  /** The renewal fails, or no published root verifies the certificate, which is still valid and served. */
+  /** The renewal fails (`failures` > 0), or no published root verifies the certificate, which is still valid and served. */
   | {
       readonly status: 'retained';
       readonly svid: Svid;
@@ -25,7 +25,8 @@ export type SvidState =
 
 export type SvidEvent =
   | { readonly kind: 'issued'; readonly svid: Svid }
-  | { readonly kind: 'failed'; readonly reason: Reason; readonly retryAt: number }
+  /** `failures`: attempts that failed since the last certificate came, this one included. */
+  | { readonly kind: 'failed'; readonly reason: Reason; readonly retryAt: number; readonly failures: number }
   /** No published root verifies the certificate any more; `retryAt`: when its renewal is due. */
   | { readonly kind: 'root-withdrawn'; readonly reason: Reason; readonly retryAt: number }
   /** A published root verifies the certificate again; `isDue`: it is to be renewed nevertheless. */
@@ -58,8 +59,7 @@ export function nextState(state: SvidState, event: SvidEvent): SvidState | undef
     case 'issued':
       return { status: 'issued', svid: event.svid, renewAt: renewAt(event.svid) };
     case 'failed': {
-      const { reason, retryAt } = event;
-      const failures = failuresOf(state) + 1;
+      const { reason, retryAt, failures } = event;
       const svid = svidOf(state);
       return svid === undefined
         ? { status: 'unavailable', reason, retryAt, failures }

@@ -4,6 +4,7 @@
 
 import type { Logger } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
+import { reasons } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { sleep } from '../runtime/time.js';
 import { WatchedValue } from '../runtime/watched.js';
@@ -68,8 +69,10 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
       } else if (current === candidate) {
         // It worked before: time to recover, its own view meanwhile.
         wait(leaveAfterMs);
-        if (view.value.reason === undefined)
-          log.warn('the source of pods fails, keeping what was read', { source: candidate.name, ...reason });
+        if (view.value.reason === undefined) {
+          const why = reason === undefined ? {} : { reason: reason.code, detail: reason.detail, action: reasons[reason.code].action };
+          log.warn('the source of pods fails, keeping what was read', { source: candidate.name, ...why });
+        }
         view.set({ ...view.value, reason });
       } else if (reason !== undefined && reason.code !== 'pods-unread') {
         stop();

@@ -1,3 +1,6 @@
+import type { KeyObject } from 'node:crypto';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import t from 'tap';
 import { createVerifier } from '../../../agent/cache/published-roots.js';
 import { parseSpiffeId } from '../../../agent/identity/spiffe-id.js';
@@ -39,3 +42,32 @@ t.test('which roots verify a certificate, whose own root is gone or not', async 
     t.equal(verifies(svidUnder(middle, middle)), below, `${name}: signed by an intermediate`);
   }
 });
+
+t.test('no signature that was found good is verified again', async (t) => {
+  const key = root.key;
+  const renewed = createRoot({ subject: 'root', ...('privateKey' in key ? { key } : {}), notAfter: testTime + 9 * dayMs });
+  const svids = [svidUnder(root), svidUnder(middle, middle)];
+  const verified: string[] = [];
+  const { verify } = crypto;
+  const recording = (digest: string, data: Buffer, by: KeyObject, signature: Buffer): boolean => {
+    verified.push(signature.toString('hex'));
+    return verify(digest, data, by, signature);
+  };
+  t.teardown(() => setVerify(verify));
+  setVerify(recording as typeof verify);
+  for (const roots of [[renewed], [renewed, createRoot()], [renewed], [root, renewed]]) {
+    const verifies = createVerifier(
+      roots.map(({ certificate }) => certificate),
+      testTime,
+    );
+    t.ok(svids.every(verifies));
+  }
+  t.ok(verified.length > 0, 'the first time');
+  t.equal(new Set(verified).size, verified.length);
+});
+
+/** What `import { verify }` is everywhere, too. */
+function setVerify(verify: typeof crypto.verify): void {
+  crypto.verify = verify;
+  syncBuiltinESMExports();
+}

@@ -2,17 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import type { Lifetime } from '../../../agent/cache/schedule.js';
-import {
-  hastenedMs,
-  isOverdue,
-  lifeMs,
-  nextByRootsAt,
-  priorityOf,
-  renewAt,
-  renewUnverifiedAt,
-  retryAt,
-  retryByRootsAt,
-} from '../../../agent/cache/schedule.js';
+import { hastenedMs, isOverdue, lifeMs, priorityOf, renewAt, retryAt, soonAfter } from '../../../agent/cache/schedule.js';
 
 const second = 1_000;
 const minute = 60 * second;
@@ -127,20 +117,11 @@ t.test('priorities', async (t) => {
   t.equal(priorityOf(true, served, false, start), 'waited-for');
 });
 
-t.test('roots that change: spread, and twice a minute at most', async (t) => {
+t.test('soon: spread over ten seconds, or a tenth of the life', async (t) => {
   const of = (share: string, life = day): Lifetime => lived(life, share);
-  t.equal(renewUnverifiedAt(of('00000000'), start, -Infinity), start);
-  t.equal(renewUnverifiedAt(of('80000000'), start, -Infinity), start + 5 * second);
-  t.equal(renewUnverifiedAt(of('80000000', minute), start, -Infinity), start + 3 * second, 'a short life cannot wait');
-  t.equal(renewUnverifiedAt(of('80000000'), start, start + 4 * second), start + 4 * second, 'as planned before');
-  t.equal(renewUnverifiedAt(of('80000000'), start, start - 29 * second), start, 'its time came while it was not needed');
-  t.equal(renewUnverifiedAt(of('80000000'), start, start + day), start + 30 * second, 'the clock stepped');
-  const [once, twice] = [nextByRootsAt(start, -Infinity), nextByRootsAt(start, nextByRootsAt(start, -Infinity))];
-  t.equal(once, start + 30 * second);
-  t.equal(retryByRootsAt(start, -Infinity), start);
-  t.equal(retryByRootsAt(start, once), start, 'a second time');
-  t.equal(retryByRootsAt(start, twice), start + 30 * second, 'then not for a while');
-  t.equal(retryByRootsAt(start, start + day), start + 30 * second, 'the clock stepped');
+  t.equal(soonAfter(of('00000000'), start), start);
+  t.equal(soonAfter(of('80000000'), start), start + 5 * second);
+  t.equal(soonAfter(of('80000000', minute), start), start + 3 * second, 'a short life cannot wait');
 });
 
 t.test('back-off: fast for a young identity, else slower, both capped', async (t) => {

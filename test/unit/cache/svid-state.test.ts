@@ -39,7 +39,7 @@ const denied: Reason = { code: 'ca-denied', detail: 'no' };
 const expired: Reason = { code: 'certificate-expired', detail: 'not renewed in time' };
 const events = {
   issued: { kind: 'issued', svid: next },
-  failed: { kind: 'failed', reason: denied, retryAt: 9 },
+  failed: { kind: 'failed', reason: denied, retryAt: 9, failures: 7 },
   hastened: { kind: 'hastened', retryAt: 1 },
   expired: { kind: 'expired', retryAt: 7 },
   withdrawn: { kind: 'root-withdrawn', reason: other, retryAt: 3 },
@@ -54,7 +54,7 @@ t.test('the whole table of moves', async (t) => {
   const table: Record<keyof typeof states, Record<keyof typeof events, SvidState | undefined>> = {
     idle: {
       issued,
-      failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 1 },
+      failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 7 },
       hastened: states.idle,
       expired: states.idle,
       withdrawn: states.idle,
@@ -65,7 +65,7 @@ t.test('the whole table of moves', async (t) => {
     },
     pending: {
       issued,
-      failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 1 },
+      failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 7 },
       hastened: states.pending,
       expired: states.pending,
       withdrawn: states.pending,
@@ -76,7 +76,7 @@ t.test('the whole table of moves', async (t) => {
     },
     issued: {
       issued,
-      failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 1 },
+      failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 7 },
       hastened: states.issued,
       expired: { status: 'unavailable', reason: expired, retryAt: 7, failures: 0 },
       withdrawn: { status: 'retained', svid, reason: other, unverified: other, retryAt: 3, failures: 0 },
@@ -87,7 +87,7 @@ t.test('the whole table of moves', async (t) => {
     },
     retained: {
       issued,
-      failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 3 },
+      failed: { status: 'retained', svid, reason: denied, retryAt: 9, failures: 7 },
       hastened: { ...states.retained, retryAt: 1 },
       expired: { status: 'unavailable', reason: down, retryAt: 7, failures: 2 },
       withdrawn: { ...states.retained, unverified: other, retryAt: 3 },
@@ -98,7 +98,7 @@ t.test('the whole table of moves', async (t) => {
     },
     withdrawn: {
       issued,
-      failed: { status: 'retained', svid, reason: denied, unverified: former, retryAt: 9, failures: 1 },
+      failed: { status: 'retained', svid, reason: denied, unverified: former, retryAt: 9, failures: 7 },
       hastened: { ...states.withdrawn, retryAt: 1 },
       expired: { status: 'unavailable', reason: expired, retryAt: 7, failures: 0 },
       withdrawn: { ...states.withdrawn, unverified: other, retryAt: 3 },
@@ -109,7 +109,7 @@ t.test('the whole table of moves', async (t) => {
     },
     failing: {
       issued,
-      failed: { status: 'retained', svid, reason: denied, unverified: former, retryAt: 9, failures: 3 },
+      failed: { status: 'retained', svid, reason: denied, unverified: former, retryAt: 9, failures: 7 },
       hastened: { ...states.failing, retryAt: 1 },
       expired: { status: 'unavailable', reason: down, retryAt: 7, failures: 2 },
       withdrawn: { ...states.failing, unverified: other, retryAt: 3 },
@@ -120,7 +120,7 @@ t.test('the whole table of moves', async (t) => {
     },
     unavailable: {
       issued,
-      failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 3 },
+      failed: { status: 'unavailable', reason: denied, retryAt: 9, failures: 7 },
       hastened: { ...states.unavailable, retryAt: 1 },
       expired: states.unavailable,
       withdrawn: states.unavailable,

@@ -3,6 +3,7 @@
 import t from 'tap';
 import type { Test } from 'tap';
 import { createAutoSource, logOfCandidate } from '../../../agent/pods/auto-source.js';
+import { reasons } from '../../../agent/runtime/reasons.js';
 import { createFakeClock, settle } from '../../fixtures/clock.js';
 import { createRecordingLogger } from '../../fixtures/log.js';
 import { createFakePodSource, createPod } from '../../fixtures/pods.js';
@@ -85,7 +86,8 @@ t.test('one that worked has a minute to recover; its view stays until another is
   one.fail(denied);
   await clock.advance(59_000);
   const warnings = log.lines.filter(({ level }) => level === 'warn');
-  t.match(warnings, [{ message: 'the source of pods fails, keeping what was read', fields: { source: 'one', code: 'kube-denied' } }]);
+  const told = { source: 'one', reason: 'kube-denied', action: reasons['kube-denied'].action };
+  t.match(warnings, [{ message: 'the source of pods fails, keeping what was read', fields: told }]);
   t.equal(auto.view.value.reason?.code, 'kube-denied');
   one.set([createPod('a'), createPod('b')]);
   await settle();
