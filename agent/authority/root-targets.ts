@@ -22,6 +22,7 @@ import type { Watched } from '../runtime/watched.js';
 import { WatchedValue, joinWatched } from '../runtime/watched.js';
 import type { Certificate } from '../x509/certificate.js';
 import { formatCertificates } from '../x509/pem.js';
+import { defaultLagMs } from './issuer-owner.js';
 
 export interface RootTargetsOptions {
   readonly client: KubeClient;
@@ -30,6 +31,11 @@ export interface RootTargetsOptions {
   readonly configMaps: readonly string[];
   readonly selects: (namespace: string) => boolean;
   readonly clusterTrustBundle?: ClusterTrustBundleTarget;
+  /**
+   * How long an API server has to say that it has no ClusterTrustBundles before that is believed, in ms: while a control plane is
+   * upgraded, kubelets may read one at another of its servers. Default 30 min.
+   */
+  readonly lagMs?: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: ReflectorOptions<unknown>['metrics'];
@@ -42,7 +48,10 @@ export interface ClusterTrustBundleTarget {
 }
 
 export interface RootTargets {
-  /** The roots that every target was last seen with; undefined until then. */
+  /**
+   * The roots that every target was last seen with; undefined until then. New ones are not confirmed while it is unknown whether there
+   * are ClusterTrustBundles, nor before they were found missing for `lagMs` without a break: the other targets are written meanwhile.
+   */
   readonly confirmed: Watched<readonly Certificate[] | undefined>;
   /** When a target was last seen with something else than we wrote, ms since the epoch: clients may have read that. */
   readonly lapsedAt: Watched<number | undefined>;
@@ -67,6 +76,8 @@ interface TargetSet {
   readonly watched: readonly Watched<unknown>[];
   /** Undefined while they are not known. */
   targets(): readonly Target[] | undefined;
+  /** False while clients may read another one beside them: nothing is confirmed. */
+  isComplete(): boolean;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -75,25 +86,28 @@ export function createRootTargets(options: RootTargetsOptions): RootTargets {
   const confirmed = new WatchedValue<readonly Certificate[] | undefined>(undefined);
   const lapsedAt = new WatchedValue<number | undefined>(undefined);
   const reason = new WatchedValue<Reason | undefined>(undefined, isDeepStrictEqual);
-  let confirmedDigest: string | undefined;
+  /** Digests of what was to be written since every target held the same. */
+  let ours = new Set<string>();
 
   /** Writes what is missing and due. Tells how long there is nothing more to do. */
   const bring = async (sets: readonly TargetSet[], pace: Pace, signal: AbortSignal): Promise<number> => {
     const wanted = roots.value;
     const pem = formatCertificates(wanted);
     const digest = digestOf(pem);
-    const targets = sets.map((set) => set.targets());
-    if (targets.some((each) => each === undefined)) return lookEveryMs;
-    const missing = targets.flatMap((each) => each ?? []).filter(({ held }) => held !== digest);
+    ours.add(digest);
+    const known = sets.map((set) => set.targets());
+    const missing = known.flatMap((each) => each ?? []).filter(({ held }) => held !== digest);
     if (missing.length === 0) {
+      if (known.includes(undefined)) return lookEveryMs;
       pace.settle();
-      confirmed.set(wanted);
-      confirmedDigest = digest;
       reason.set(undefined);
+      if (!sets.every((set) => set.isComplete())) return lookEveryMs;
+      confirmed.set(wanted);
+      ours = new Set([digest]);
       return lookEveryMs;
     }
     // What is new holds nothing yet, and what we wrote before is only late.
-    if (missing.some(({ held }) => held !== undefined && held !== confirmedDigest)) lapsedAt.set(clock.now());
+    if (missing.some(({ held }) => held !== undefined && !ours.has(held))) lapsedAt.set(clock.now());
     const due = missing.filter(({ path }) => pace.dueAt(path) <= clock.monotonic());
     const faults = await inParallel(due, async ({ path, object }) => {
       pace.wrote(path);
@@ -124,7 +138,7 @@ export function createRootTargets(options: RootTargetsOptions): RootTargets {
       await watching;
       // The next one to write them may have others in mind.
       confirmed.set(undefined);
-      confirmedDigest = undefined;
+      ours = new Set();
       reason.set(undefined);
     },
   };
@@ -160,6 +174,7 @@ function createConfigMapTargets({ configMaps, selects, ...shared }: RootTargetsO
         return [...namespaces.snapshot.value.objects.values()].map((namespace) => configMapTarget(namespace, name, digests.get(namespace)));
       });
     },
+    isComplete: () => true,
     run: async (signal) => void (await Promise.all([namespaces, ...held].map((each) => each.run(signal)))),
   };
 }
@@ -174,14 +189,22 @@ function configMapTarget(namespace: string, name: string, held: string | undefin
 
 /** None where the API server has no such objects, or none is wanted. */
 function createBundleTargets(options: RootTargetsOptions): TargetSet {
-  const { clusterTrustBundle: wanted, client, clock, log } = options;
+  const { clusterTrustBundle: wanted, lagMs = defaultLagMs, client, clock, log } = options;
   const targets = new WatchedValue<readonly Target[] | undefined>(wanted === undefined ? [] : undefined);
   const versions = ['v1', 'v1beta1'] as const;
   let told: 'unknown' | 'none' | undefined;
+  /** By the monotonic clock, the first of the answers in a row that there are none; undefined: the last answer was another. */
+  let noneSince: number | undefined;
+  /** They were for `lagMs`, or none are wanted. */
+  let isGone = wanted === undefined;
 
   const onMissing = (error: unknown): void => {
     const missing = error === undefined ? 'none' : 'unknown';
-    if (missing === 'none') targets.set([]);
+    if (missing === 'none') {
+      noneSince ??= clock.monotonic();
+      isGone ||= clock.monotonic() - noneSince >= lagMs;
+      targets.set([]);
+    } else noneSince = undefined;
     const unserved = { reason: 'bundle-unserved', action: reasons['bundle-unserved'].action };
     if (missing !== told && missing === 'none') log.warn('this api server has no clustertrustbundles', unserved);
     else if (missing !== told) log.warn('cannot find out about clustertrustbundles', errorFields(error));
@@ -191,6 +214,8 @@ function createBundleTargets(options: RootTargetsOptions): TargetSet {
     const round = new AbortController();
     const { held, targetOf } = openBundle(options, target, version);
     told = undefined;
+    noneSince = undefined;
+    isGone = false;
     held.snapshot.subscribe((snapshot) => {
       targets.set(isCurrent(snapshot) ? [targetOf([...snapshot.objects.values()][0])] : undefined);
     }, round.signal);
@@ -200,6 +225,7 @@ function createBundleTargets(options: RootTargetsOptions): TargetSet {
   return {
     watched: [targets],
     targets: () => targets.value,
+    isComplete: () => isGone || targets.value?.length !== 0,
     async run(signal) {
       if (wanted === undefined) return;
       const find = (own: AbortSignal) => findServedVersion(client, bundleGroup, 'clustertrustbundles', versions, own);

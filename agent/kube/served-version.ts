@@ -32,7 +32,7 @@ export interface FollowServedOptions<T> {
   readonly use: (found: T, signal: AbortSignal) => Promise<void>;
   /** Told each time that there is nothing to work with: the error of `find`, or undefined where nothing is served. */
   readonly onMissing: (error: unknown) => void;
-  /** Between two looks. */
+  /** Between two looks; after one that failed at most a minute, as nothing is known then. */
   readonly pause: BackoffOptions;
   readonly clock: Clock;
 }
@@ -40,27 +40,31 @@ export interface FollowServedOptions<T> {
 /** What was in use for this long was sound: what takes its place is looked for soon. */
 const soundAfterMs = 60_000;
 
+/** After an error the API server may have it all the same. */
+const unknownMaxMs = 60_000;
+
 /** Finds what is served and has it used, again whenever that ends, until the signal aborts. Rejects only as `use` does. */
 export async function followServed<T>(options: FollowServedOptions<T>, signal: AbortSignal): Promise<void> {
   const { find, use, onMissing, pause, clock } = options;
-  const look = async (): Promise<T | undefined> => {
+  const pauseUnknown = { ...pause, maxMs: Math.min(pause.maxMs, unknownMaxMs) };
+  const look = async (): Promise<{ readonly found?: T | undefined; readonly next: BackoffOptions }> => {
     try {
       const found = await find(signal);
       if (found === undefined) onMissing(undefined);
-      return found;
+      return { found, next: pause };
     } catch (error) {
       if (!signal.aborted) onMissing(error);
-      return undefined;
+      return { next: pauseUnknown };
     }
   };
   for (let attempt = 1; !signal.aborted; attempt += 1) {
-    const found = await look();
+    const { found, next } = await look();
     if (found !== undefined) {
       const startedAt = clock.monotonic();
       await use(found, signal);
       if (clock.monotonic() - startedAt >= soundAfterMs) attempt = 1;
     }
     // Rejects only when the signal aborts, which ends the loop.
-    await sleep(clock, backoff(attempt, pause), signal).catch(() => undefined);
+    await sleep(clock, backoff(attempt, next), signal).catch(() => undefined);
   }
 }

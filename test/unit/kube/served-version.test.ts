@@ -75,3 +75,31 @@ t.test('what is served is used, and looked for again when that ends, is not ther
   await running;
   t.equal(clock.alarms, 0);
 });
+
+t.test('what is not served is asked for ever less often; where that cannot be told, once a minute at least', async (t) => {
+  const pausesAfter = async (answer: undefined | Error): Promise<number[]> => {
+    const clock = createFakeClock();
+    const stop = new AbortController();
+    const find = async (): Promise<undefined> => {
+      if (answer !== undefined) throw answer;
+    };
+    let next = clock.nextAlarm();
+    const running = followServed(
+      { find, use: async () => {}, onMissing: () => {}, pause: { minMs: 500, maxMs: 300_000 }, clock },
+      stop.signal,
+    );
+    const pauses: number[] = [];
+    while (pauses.length < 20) {
+      const pause = await next;
+      pauses.push(pause);
+      next = clock.nextAlarm();
+      await clock.advance(pause);
+    }
+    stop.abort();
+    await running;
+    return pauses;
+  };
+  const [unserved, unknown] = await Promise.all([pausesAfter(undefined), pausesAfter(new Error('away'))]);
+  t.ok(unserved.slice(10).every((pause) => pause >= 150_000));
+  t.ok(unknown.slice(10).every((pause) => pause >= 30_000 && pause <= 60_000));
+});
