@@ -6,9 +6,9 @@
 // the others by a request that it fails at.
 
 import type { Metrics } from '../metrics.js';
-import { SignetError, describeError, explainError, kindOf, reasonOf } from '../runtime/errors.js';
+import { SignetError, describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
-import { errorFields } from '../runtime/log.js';
+import { detailOfError, errorFields } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff, withDeadline } from '../runtime/time.js';
@@ -221,13 +221,13 @@ function createTarget(client: CaClient, { identities, clock, log, metrics, rando
     const code = reasonOfFailure(error);
     metrics.caEndpointUp.set(fields, 0);
     if (reason.value?.code !== code) log.warn('ca endpoint left out after a failure', { ...fields, ...errorFields(error), reason: code });
-    reason.set({ code, detail: explainError(error) });
+    reason.set({ code, detail: detailOfError(error) });
   };
 
   return {
     client,
     reason,
-    answers: createUnusableAnswers(identities),
+    answers: createUnusableAnswers({ identities, roots: client.roots }),
     admits: () => failures === 0 || (clock.monotonic() >= openUntil && probes === 0),
     isProbed: () => failures > 0 && probes > 0,
     openUntil: () => openUntil,

@@ -3,11 +3,10 @@
 
 import type { Metrics } from '../metrics.js';
 import type { ErrorKind, Fields } from '../runtime/errors.js';
-import { explainError, kindOf, reasonOf } from '../runtime/errors.js';
+import { kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
-import { redact } from '../runtime/log.js';
+import { detailOfError, reasonFields } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
-import { reasons } from '../runtime/reasons.js';
 import { formatInstant } from '../runtime/time.js';
 import type { Svid } from '../x509/svid.js';
 import { isOverdue } from './schedule.js';
@@ -57,12 +56,9 @@ export const commonReasons: ReadonlySet<ReasonCode> = new Set([
 /** Failures that new roots may mend. */
 export const rootReasons: ReadonlySet<ReasonCode> = new Set(['bundle-missing', 'trust-anchor-unknown']);
 
-/** A CA may answer with a text of any length. */
-const maxDetail = 500;
-
 /** Why an attempt failed, with the values that were compared. */
 export function toReason(error: unknown): Reason {
-  return { code: reasonOf(error) ?? reasonsByKind[kindOf(error)], detail: redact(explainError(error)).slice(0, maxDetail) };
+  return { code: reasonOf(error) ?? reasonsByKind[kindOf(error)], detail: detailOfError(error) };
 }
 
 /** One line for a change of state; `after` undefined: the identity is gone. */
@@ -123,10 +119,6 @@ export function logVerification(log: Logger, changed: readonly SvidState[]): voi
 function certificateFields(state: SvidState): Fields {
   const svid = svidOf(state);
   return svid === undefined ? {} : { serial: svid.serial, notAfter: formatInstant(svid.notAfter) };
-}
-
-function reasonFields({ code, detail }: Reason): Fields {
-  return { reason: code, detail, action: reasons[code].action };
 }
 
 /** Sets the gauges that follow from all states together; to be called before a scrape. */

@@ -4,7 +4,8 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Fields } from './errors.js';
-import { describeError, fieldsOf, kindOf, reasonOf } from './errors.js';
+import { describeError, explainError, fieldsOf, kindOf, reasonOf } from './errors.js';
+import type { Reason } from './reasons.js';
 import { reasons } from './reasons.js';
 
 export const logLevels = ['error', 'warn', 'info', 'debug'] as const;
@@ -43,6 +44,11 @@ export function errorFields(error: unknown): Fields {
   };
 }
 
+/** The fields that tell a reason, with what to change. */
+export function reasonFields({ code, detail }: Reason): Fields {
+  return { reason: code, detail, action: reasons[code].action };
+}
+
 const privateKeyBlock = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g;
 // The three base64url parts of a JWS (RFC 7515 §7.1) whose header starts with {"
 const tokenText = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g;
@@ -50,6 +56,14 @@ const tokenText = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*/g;
 /** Replaces PEM private keys and tokens in a text. */
 export function redact(text: string): string {
   return text.replace(privateKeyBlock, '[key removed]').replace(tokenText, '[token removed]');
+}
+
+/** What others answer may be of any length, and a reason is kept and shown. */
+const maxDetail = 500;
+
+/** The error as the detail of a reason: its causes and the values that were compared, redacted, at most 500 characters. */
+export function detailOfError(error: unknown): string {
+  return redact(explainError(error)).slice(0, maxDetail);
 }
 
 // What is not one of the types of `Fields` is dropped, whatever the caller's types said: bytes and key objects have no place in a line.

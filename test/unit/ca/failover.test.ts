@@ -140,6 +140,26 @@ t.test('an endpoint whose answers are of no use works, but says so until one is'
   t.equal(failover.health[0]?.unusable(), undefined);
 });
 
+t.test('an answer under a root that is not published is told until it is', async (t) => {
+  const { ask, cas, failover } = scene('one');
+  const [{ ownRoots, roots }] = cas;
+  roots.set([]);
+  await t.rejects(ask(), { name: 'SignetError', reason: 'trust-anchor-unknown' });
+  t.match(failover.health[0]?.unusable(), { code: 'trust-anchor-unknown' });
+  roots.set(ownRoots);
+  t.equal(failover.health[0]?.unusable(), undefined);
+});
+
+t.test('what an endpoint says is cut and redacted', async (t) => {
+  const { ask, cas, failover } = scene('one');
+  const text = `-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----${'x'.repeat(50_000)}`;
+  cas[0].outcome = () => new SignetError('unavailable', text, { reason: 'ca-unavailable' });
+  await t.rejects(ask(), { name: 'SignetError', reason: 'ca-unavailable' });
+  const { detail = '' } = failover.health[0]?.reason.value ?? {};
+  t.match(detail, /^\[key removed\]x+$/);
+  t.equal(detail.length, 500);
+});
+
 t.test('an endpoint that was left out while another hung is not asked', async (t) => {
   const { ask, calls, cas, clock } = scene('one', 'two', 'three');
   cas[0].outcome = () => 'hang';

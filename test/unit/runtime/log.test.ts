@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
 import type { Fields } from '../../../agent/runtime/errors.js';
 import { SignetError } from '../../../agent/runtime/errors.js';
-import { createLogger, errorFields, redact } from '../../../agent/runtime/log.js';
+import { createLogger, detailOfError, errorFields, reasonFields, redact } from '../../../agent/runtime/log.js';
 import { reasons } from '../../../agent/runtime/reasons.js';
 
 function recording(level: 'error' | 'warn' | 'info' | 'debug' = 'info') {
@@ -115,4 +115,19 @@ t.test('audit lines are written at every level', async (t) => {
   log.child({ door: 'x' }).audit('handed out', { audit: false, token: 'eyJhbGciOiJIUzI1NiJ9.e30.x' });
   t.match(lines(), [{ level: 'info', message: 'handed out', audit: true, door: 'x', token: '[token removed]' }]);
   t.equal(lines().length, 1);
+});
+
+t.test('a reason is told with what to change', (t) => {
+  const { action } = reasons['ca-denied'];
+  t.same(reasonFields({ code: 'ca-denied', detail: 'no' }), { reason: 'ca-denied', detail: 'no', action });
+  t.end();
+});
+
+t.test('the detail of a reason is redacted before it is cut', (t) => {
+  const cause = new Error(`${keys.privateKey} ${token} ${'x'.repeat(1_000)}`);
+  const detail = detailOfError(new SignetError('denied', 'refused', { cause }));
+  t.equal(detail.length, 500);
+  t.match(detail, /^refused: \[key removed\]\s+\[token removed\] x+$/);
+  t.equal(detailOfError(new SignetError('invalid', 'no', { fields: { count: 2 } })), 'no, count 2');
+  t.end();
 });
