@@ -12,7 +12,7 @@ import type { ReflectorOptions } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
 import { SignetError, describeError, isRetryable, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
-import { errorFields } from '../runtime/log.js';
+import { errorFields, reasonFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff, formatInstant, sleep } from '../runtime/time.js';
@@ -194,7 +194,7 @@ export function createSecretIssuer(options: SecretIssuerOptions & { readonly ini
     const fault: Reason = reading?.fault ?? { code: 'issuer-unreadable', detail: `${label} is gone` };
     if (isDeepStrictEqual(fault, reason.value)) return;
     reason.set(fault);
-    log.warn('the secret of the issuer has a fault, the issuer from before stays in use', { ...fault });
+    log.warn('the secret of the issuer has a fault, the issuer from before stays in use', reasonFields(fault));
   };
 
   return {

@@ -13,9 +13,8 @@ import type { Bell } from '../runtime/bell.js';
 import { watchChanges } from '../runtime/bell.js';
 import { describeError, kindOf, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
-import { errorFields } from '../runtime/log.js';
+import { errorFields, reasonFields } from '../runtime/log.js';
 import type { Reason } from '../runtime/reasons.js';
-import { reasons } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { backoff, withDeadline } from '../runtime/time.js';
 import type { Watched } from '../runtime/watched.js';
@@ -103,8 +102,7 @@ export function createRequestLoop(kind: RequestKind, options: RequestLoopOptions
 }
 
 function note(log: Logger, reason: WatchedValue<Reason | undefined>, next: Reason): void {
-  const { code, detail } = next;
-  if (reason.value?.code !== code) log.warn('cannot follow requests yet', { reason: code, detail, action: reasons[code].action });
+  if (reason.value?.code !== next.code) log.warn('cannot follow requests yet', reasonFields(next));
   reason.set(next);
 }
 

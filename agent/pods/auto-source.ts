@@ -3,8 +3,8 @@
 // failing for a minute is left for the others; a warning says that the one in use fails or that none works, and nothing else does.
 
 import type { Logger } from '../runtime/log.js';
+import { reasonFields } from '../runtime/log.js';
 import type { Reason, ReasonCode } from '../runtime/reasons.js';
-import { reasons } from '../runtime/reasons.js';
 import type { Clock } from '../runtime/time.js';
 import { sleep } from '../runtime/time.js';
 import { WatchedValue } from '../runtime/watched.js';
@@ -70,7 +70,7 @@ export function createAutoSource({ candidates, clock, log }: AutoSourceOptions):
         // It worked before: time to recover, its own view meanwhile.
         wait(leaveAfterMs);
         if (view.value.reason === undefined) {
-          const why = reason === undefined ? {} : { reason: reason.code, detail: reason.detail, action: reasons[reason.code].action };
+          const why = reason === undefined ? {} : reasonFields(reason);
           log.warn('the source of pods fails, keeping what was read', { source: candidate.name, ...why });
         }
         view.set({ ...view.value, reason });

@@ -2,6 +2,7 @@ import t from 'tap';
 import { createSecretIssuer, openIssuerSecret } from '../../../agent/authority/issuer-owner.js';
 import type { IssuerSecret } from '../../../agent/authority/issuer-secret.js';
 import { SignetError } from '../../../agent/runtime/errors.js';
+import { reasons } from '../../../agent/runtime/reasons.js';
 import { advanceUntil, until } from '../../fixtures/clock.js';
 import { createIssuerScene, issuerSecretPath, tlsData } from '../../fixtures/issuer-scene.js';
 import { never } from '../../fixtures/kube.js';
@@ -126,6 +127,9 @@ t.test('follows the Secret', async (t) => {
 
   put({ 'tls.crt': createIntermediate(root).pem });
   await until(() => owner.reason.value?.code === 'issuer-unreadable', 'a fault is a reason');
+  const { action } = reasons['issuer-unreadable'];
+  const line = log.lines.find(({ fields }) => fields['reason'] === 'issuer-unreadable');
+  t.match(line, { level: 'warn', fields: { detail: String, action } }, 'and told with what to change');
   t.equal(owner.issuer.value.certificate.fingerprint, other.certificate.fingerprint, 'the issuer from before stays');
   store.delete(issuerSecretPath);
   await until(() => owner.reason.value?.detail.endsWith('is gone') === true);

@@ -86,8 +86,8 @@ t.test('one that worked has a minute to recover; its view stays until another is
   one.fail(denied);
   await clock.advance(59_000);
   const warnings = log.lines.filter(({ level }) => level === 'warn');
-  const told = { source: 'one', reason: 'kube-denied', action: reasons['kube-denied'].action };
-  t.match(warnings, [{ message: 'the source of pods fails, keeping what was read', fields: told }]);
+  const told = { source: 'one', reason: 'kube-denied', detail: denied.detail, action: reasons['kube-denied'].action };
+  t.strictSame(warnings, [{ level: 'warn', message: 'the source of pods fails, keeping what was read', fields: told }]);
   t.equal(auto.view.value.reason?.code, 'kube-denied');
   one.set([createPod('a'), createPod('b')]);
   await settle();
