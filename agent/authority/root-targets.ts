@@ -9,7 +9,7 @@ import type { Snapshot } from '../kube/copy.js';
 import { applyObject } from '../kube/objects.js';
 import type { Reflector, ReflectorOptions } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
-import { findServedVersion, followServed } from '../kube/served-version.js';
+import { findTrustBundleVersion, followServed } from '../kube/served-version.js';
 import { watchChanges } from '../runtime/bell.js';
 import { describeError } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
@@ -191,7 +191,6 @@ function configMapTarget(namespace: string, name: string, held: string | undefin
 function createBundleTargets(options: RootTargetsOptions): TargetSet {
   const { clusterTrustBundle: wanted, lagMs = defaultLagMs, client, clock, log } = options;
   const targets = new WatchedValue<readonly Target[] | undefined>(wanted === undefined ? [] : undefined);
-  const versions = ['v1', 'v1beta1'] as const;
   let told: 'unknown' | 'none' | undefined;
   /** By the monotonic clock, the first of the answers in a row that there are none; undefined: the last answer was another. */
   let noneSince: number | undefined;
@@ -228,7 +227,7 @@ function createBundleTargets(options: RootTargetsOptions): TargetSet {
     isComplete: () => isGone || targets.value?.length !== 0,
     async run(signal) {
       if (wanted === undefined) return;
-      const find = (own: AbortSignal) => findServedVersion(client, bundleGroup, 'clustertrustbundles', versions, own);
+      const find = (own: AbortSignal) => findTrustBundleVersion(client, own);
       const use = (version: string, own: AbortSignal) => follow(wanted, version, own);
       await followServed({ find, use, onMissing, pause: askVersionAgain, clock }, signal);
     },

@@ -25,6 +25,11 @@ export async function findServedVersion<V extends string>(
   return undefined;
 }
 
+/** The newest version in which the API server has ClusterTrustBundles: v1 (Kubernetes 1.37) or v1beta1 (1.33); undefined: none. */
+export function findTrustBundleVersion(client: KubeClient, signal: AbortSignal): Promise<string | undefined> {
+  return findServedVersion(client, 'certificates.k8s.io', 'clustertrustbundles', ['v1', 'v1beta1'], signal);
+}
+
 export interface FollowServedOptions<T> {
   /** Finds out what is served; undefined: nothing that we speak. */
   readonly find: (signal: AbortSignal) => Promise<T | undefined>;

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { KubeClient, KubeObject, Query } from '../kube/client.js';
 import type { Reflector } from '../kube/reflector.js';
 import { createReflector } from '../kube/reflector.js';
-import { findServedVersion, followServed } from '../kube/served-version.js';
+import { findTrustBundleVersion, followServed } from '../kube/served-version.js';
 import type { Metrics } from '../metrics.js';
 import { SignetError, describeError, reasonOf } from '../runtime/errors.js';
 import type { Logger } from '../runtime/log.js';
@@ -55,15 +55,17 @@ export interface ClusterTrustBundleOptions extends ClusterRootOptions {
 export function createClusterTrustBundleSource({ select, ...shared }: ClusterTrustBundleOptions): RootSource {
   const [field, value] = 'name' in select ? ['metadata.name', select.name] : ['spec.signerName', select.signerName];
   const label = `clustertrustbundle ${value}`;
-  return createObjectRootSource(label, shared, async (signal) =>
-    reflect(shared, label, {
-      path: `/apis/certificates.k8s.io/${await findVersion(shared.client, signal)}/clustertrustbundles`,
+  return createObjectRootSource(label, shared, async (signal) => {
+    const version = await findTrustBundleVersion(shared.client, signal);
+    if (version === undefined) return undefined;
+    return reflect(shared, label, {
+      path: `/apis/certificates.k8s.io/${version}/clustertrustbundles`,
       query: { fieldSelector: `${field}=${value}` },
       resource: 'clustertrustbundles',
       project: ({ spec }) => textIn(spec, 'trustBundle'),
       endsWhenGone: true,
-    }),
-  );
+    });
+  });
 }
 
 interface Objects {
@@ -83,11 +85,11 @@ const unread = (label: string): Reason => ({ code: 'bundle-missing', detail: `${
 
 const retryAfter = { minMs: 2_000, maxMs: 60_000 };
 
-/** Roots from the texts that a reflector keeps; `open` finds out what to reflect. */
+/** Roots from the texts that a reflector keeps; `open` finds out what to reflect, undefined: the API server has no such objects. */
 function createObjectRootSource(
   label: string,
   { clock, log, metrics }: ClusterRootOptions,
-  open: (signal: AbortSignal) => Promise<Reflector<string>>,
+  open: (signal: AbortSignal) => Promise<Reflector<string> | undefined>,
 ): RootSource {
   const roots = new WatchedValue<readonly Certificate[] | undefined>(undefined, isSameList);
   const reason = new WatchedValue<Reason | undefined>(unread(label), isDeepStrictEqual);
@@ -122,21 +124,16 @@ function createObjectRootSource(
     }, round.signal);
     await reflector.run(signal).finally(() => round.abort());
   };
-  const onMissing = (error: unknown): void =>
-    reason.set({ code: reasonOf(error) ?? 'bundle-missing', detail: `${label}: ${describeError(error)}` });
+  const onMissing = (error: unknown): void => {
+    if (error === undefined) reason.set({ code: 'bundle-unserved', detail: `${label}: this api server has no clustertrustbundles` });
+    else reason.set({ code: reasonOf(error) ?? 'bundle-missing', detail: `${label}: ${describeError(error)}` });
+  };
   return {
     name: label,
     roots,
     reason,
     run: (signal) => followServed({ find: open, use: follow, onMissing, pause: retryAfter, clock }, signal),
   };
-}
-
-/** The newest version in which the API server has ClusterTrustBundles. */
-async function findVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
-  const version = await findServedVersion(client, 'certificates.k8s.io', 'clustertrustbundles', ['v1', 'v1beta1'], signal);
-  if (version !== undefined) return version;
-  throw new SignetError('notFound', 'this api server has no clustertrustbundles', { reason: 'bundle-unserved' });
 }
 
 function textIn(value: unknown, key: string): string | undefined {
