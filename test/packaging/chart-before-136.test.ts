@@ -18,7 +18,6 @@ import { createAccount, createNamespace, createNode, createObjects, createPod } 
 import { kubernetes } from '../fixtures/cluster-version.js';
 import { applyManifests, removeRights } from '../fixtures/manifests.js';
 import { blocksOf } from '../fixtures/page-blocks.js';
-import { permissionsIn, untilKnown } from '../fixtures/permissions.js';
 import type { Workload, WorkloadOptions } from '../fixtures/rendered-workload.js';
 import { startWorkload } from '../fixtures/rendered-workload.js';
 import { createScene } from '../fixtures/scene.js';
@@ -59,7 +58,6 @@ async function certificateFrom(t: Test, profile: Profile, values: Values, roots:
   const objects = await renderChart(scene.directory, { profiles: [profile], values: [values, here] });
   await applyManifests(cluster, { objects, patches: [] });
   t.teardown(() => removeRights(cluster, { objects, patches: [] }));
-  await untilKnown(cluster, permissionsIn(objects));
   const start = async (kind: WorkloadOptions['kind'], address: string): Promise<Workload> =>
     await startWorkload(scene, cluster, { objects, kind, node: await createNode(cluster), address, hosts });
   if (objects.some(({ kind }) => kind === 'Deployment')) await start('Deployment', caAddress);

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import type { Test } from 'tap';
 import t from 'tap';
 import type { Profile, Values } from '../fixtures/chart.js';
-import { renderChart } from '../fixtures/chart.js';
+import { istiodAsNode, renderChart } from '../fixtures/chart.js';
 import { startControlPlane } from '../fixtures/cluster.js';
 import type { KubeObject } from '../fixtures/cluster-client.js';
 import { startIstiod } from '../fixtures/cluster-istiod.js';
@@ -35,15 +35,6 @@ interface Mode {
 
 const signerName = 'example.com/workload';
 const otherSigner = 'example.com/other';
-const nodeAuth = {
-  kind: 'istio',
-  endpoints: ['istiod.istio-system.svc:15012'],
-  auth: 'node',
-  audience: 'istio-ca',
-  clusterId: 'Kubernetes',
-  tokenFile: '/var/run/secrets/signet/ca-token/token',
-  tls: { roots: { kind: 'file', path: '/var/run/secrets/signet/ca-root/root-cert.pem' } },
-};
 
 /** By what they are for; each right of a profile is taken away, and each of another mode that no mode before has. */
 const modes: Readonly<Record<string, Mode>> = {
@@ -63,13 +54,15 @@ const modes: Readonly<Record<string, Mode>> = {
       },
     },
   },
-  'all pods, auth node': { values: { agent: { pods: 'cluster-wide', config: { upstreams: [nodeAuth] } } } },
+  'all pods, auth node': { values: { agent: { pods: 'cluster-wide', config: { upstreams: [istiodAsNode] } } } },
   'pods of the port of the kubelet, auth node': {
-    values: { agent: { pods: 'kubelet', config: { pods: { kubelet: { address: `127.0.0.1:${kubelet.port}` } }, upstreams: [nodeAuth] } } },
+    values: {
+      agent: { pods: 'kubelet', config: { pods: { kubelet: { address: `127.0.0.1:${kubelet.port}` } }, upstreams: [istiodAsNode] } },
+    },
     beside: { node },
   },
   'pods of the socket of the kubelet, auth node': {
-    values: { agent: { pods: 'kubelet-socket', config: { upstreams: [nodeAuth] } } },
+    values: { agent: { pods: 'kubelet-socket', config: { upstreams: [istiodAsNode] } } },
     beside: { node, onNode: { '/var/lib/kubelet/pods-api': dirname(kubelet.podsApiSocket) } },
   },
   'CertificateSigningRequests': {

@@ -12,6 +12,7 @@ import {
   chartGenerator,
   comparable,
   configurationIn,
+  istiodAsNode,
   keyOf,
   profiles,
   renderChart,
@@ -106,16 +107,6 @@ t.test('the command line of the agent starts the binary, which opens its socket 
 });
 
 const always = ['network-policy', 'flow-control'];
-const file = { kind: 'file', path: '/var/run/secrets/signet/ca-root/root-cert.pem' };
-const nodeAuth = {
-  kind: 'istio',
-  endpoints: ['istiod.istio-system.svc:15012'],
-  auth: 'node',
-  audience: 'istio-ca',
-  clusterId: 'Kubernetes',
-  tokenFile: '/var/run/secrets/signet/ca-token/token',
-  tls: { roots: file },
-};
 const signerName = 'example.com/workload';
 
 /** Values of the agent beside what they have to render. */
@@ -127,8 +118,11 @@ const modes: Readonly<Record<string, readonly [values: Values, components: reado
     { admission: { actingAsNode: 'Deny' } },
     ['pods-as-node', 'workload-tokens', 'workload-tokens-deny'],
   ],
-  'auth node, pods of the Pods API': [{ agent: { pods: 'kubelet-socket', config: { upstreams: [nodeAuth] } } }, ['pods-kubelet-socket']],
-  'auth node, pods of the kubelet': [{ agent: { pods: 'kubelet', config: { upstreams: [nodeAuth] } } }, ['pods-kubelet']],
+  'auth node, pods of the Pods API': [
+    { agent: { pods: 'kubelet-socket', config: { upstreams: [istiodAsNode] } } },
+    ['pods-kubelet-socket'],
+  ],
+  'auth node, pods of the kubelet': [{ agent: { pods: 'kubelet', config: { upstreams: [istiodAsNode] } } }, ['pods-kubelet']],
   'kubernetes-csr, all pods': [
     {
       agent: { pods: 'cluster-wide', rootsConfigMap: 'signet-agent-root', config: { upstreams: [{ kind: 'kubernetes-csr', signerName }] } },
@@ -329,7 +323,7 @@ const refused: Readonly<Record<string, readonly [Rendering['values'], RegExp]>> 
       agent: {
         config: {
           upstreams: [
-            { kind: 'istio', endpoints: ['a:1'], auth: 'workload', tls: { roots: file } },
+            { kind: 'istio', endpoints: ['a:1'], auth: 'workload', tls: istiodAsNode.tls },
             { kind: 'cert-manager', issuerRef: { name: 'workload-ca' } },
           ],
         },
