@@ -20,6 +20,7 @@ import { createScene } from '../fixtures/scene.js';
 import type { Scene } from '../fixtures/scene.js';
 import type { Received } from '../fixtures/secret-watch.js';
 import { connectSds } from '../fixtures/secret-watch.js';
+import { askedByTests } from '../fixtures/signet.js';
 import { createTmpfsDirectory, whyNoTmpfs } from '../fixtures/tmpfs.js';
 import { stopwatch, until } from '../fixtures/until.js';
 
@@ -72,7 +73,7 @@ await t.test(
       caRoots: istiod.roots,
       config: ({ upstream }) => ({
         upstreams: [{ ...upstream, endpoints: [`localhost:${istiod.port()}`] }],
-        peers: [...[...new Set([0, process.getuid?.() ?? 0])].map((uid) => ({ host: { uid }, grant: 'node' })), { pod: {}, grant: 'own' }],
+        peers: [...askedByTests, { pod: {}, grant: 'own' }],
         state: { directory: join(state, 'state') },
       }),
     });

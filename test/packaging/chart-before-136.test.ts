@@ -21,7 +21,7 @@ import { blocksOf } from '../fixtures/page-blocks.js';
 import type { Workload, WorkloadOptions } from '../fixtures/rendered-workload.js';
 import { startWorkload } from '../fixtures/rendered-workload.js';
 import { createScene } from '../fixtures/scene.js';
-import { binary } from '../fixtures/signet.js';
+import { askedByTests, binary } from '../fixtures/signet.js';
 import { until } from '../fixtures/until.js';
 
 const cluster = await sharedCluster(t);
@@ -45,7 +45,7 @@ await createObjects(cluster, [
 const here: Values = {
   agent: {
     config: {
-      peers: [...new Set([0, process.getuid?.() ?? 0])].map((uid) => ({ host: { uid }, grant: 'node' })),
+      peers: askedByTests,
       localCa: { address: `${agentAddress}:15812`, names: [agentAddress] },
     },
   },
